@@ -21,7 +21,7 @@ from belman.engine import call_address, entry, kernel
 from belman.figures.players import TEN, TWENTY
 from belman.lab.bandit_runner import MIND, NATURE, play_arm, set_up
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
-from belman.policies.evidence import MEAN
+from belman.policies.belman.evidence import MEAN
 from belman.suite.tables import half_interval
 from belman.table import Table
 from benchmarks.claim import Claim, report

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.drift [runs]`. Nine worlds of development and sixteen held back, of other
 numbers and kinds. Rivals are tuned by theory from the horizon T and the number of changes C
-(`belman.policies.following`). An oracle that restarts the default at each change stands beside
+(`belman.policies.wrappers`). An oracle that restarts the default at each change stands beside
 them. Then what drift costs where nothing changes, a turn in CPU time, how many of the changes that
 an agent reports are real and how late they are noticed, beside GLR's delay, and how often the 95 %
 interval of the mean as it is now holds it on random walks of several steps.
@@ -19,9 +19,10 @@ import numpy as np
 import belman
 from belman.families import Bernoulli
 from belman.lab import simulate
-from belman.policies import Drift, Forgetting, GLRTest, following
-from belman.policies.detector import MARKS
+from belman.policies import Drift, Forgetting, GLRTest
+from belman.policies.change.detectors import MARKS
 from belman.policies.policy import Policy
+from belman.policies.wrappers import published
 from belman.problems import (
     Drifting,
     Problem,
@@ -81,15 +82,15 @@ def held_back() -> dict[str, tuple[Drifting, int]]:
 def rivals(changes: int, arms: int) -> dict[str, Policy]:
     told: dict[str, Any] = {"horizon": HORIZON, "changes": changes}
     return {
-        "GLR-klUCB": following.glr_klucb(**told),
-        "global": following.glr_klucb(**told, scope="global"),
-        "CUSUM-UCB": following.cusum_ucb(**told),
-        "M-UCB": following.m_ucb(**told, arms=arms),
-        "EXP3.S": following.exp3_s(**told, arms=arms),
-        "SW-TS": following.sliding_window(belman.Thompson(), **told),
-        "SW-KL-UCB": following.sliding_window(belman.KLUCB(), **told),
-        "D-TS": following.discounted(belman.Thompson(), **told),
-        "D-UCB": following.discounted(belman.UCB1(), **told),
+        "GLR-klUCB": published.glr_klucb(**told),
+        "global": published.glr_klucb(**told, scope="global"),
+        "CUSUM-UCB": published.cusum_ucb(**told),
+        "M-UCB": published.m_ucb(**told, arms=arms),
+        "EXP3.S": published.exp3_s(**told, arms=arms),
+        "SW-TS": published.sliding_window(belman.Thompson(), **told),
+        "SW-KL-UCB": published.sliding_window(belman.KLUCB(), **told),
+        "D-TS": published.discounted(belman.Thompson(), **told),
+        "D-UCB": published.discounted(belman.UCB1(), **told),
     }
 
 

@@ -28,11 +28,10 @@ from belman.files import write_atomically
 from belman.lab import simulate
 from belman.lab.design import sources, versions
 from belman.policies import POLICIES, Policy
-from belman.policies.bounded import Bounded
-from belman.policies.elimination import Elimination
-from belman.policies.lucb import KLLUCB
-from belman.policies.subgaussian import SubGaussian
-from belman.policies.top_two import TopTwo
+from belman.policies.best_arm.elimination import Elimination
+from belman.policies.best_arm.lucb import KLLUCB
+from belman.policies.best_arm.top_two import TopTwo
+from belman.policies.settings import Bounded, SubGaussian
 from belman.suite import play, suite
 from belman.suite.tables import geometric_mean
 

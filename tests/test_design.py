@@ -27,7 +27,7 @@ def rooms_in_the_tree():
 def layers():
     """The layers that import-linter knows, the lowest first, each a set of names."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contract, *_ = settings["tool"]["importlinter"]["contracts"]
+    contract, *_ = settings["tool"]["importlinter"]["contracts"]  # the rooms come first
     return [set(re.findall(r"belman\.(\w+)", layer)) for layer in reversed(contract["layers"])]
 
 

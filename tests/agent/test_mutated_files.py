@@ -25,9 +25,8 @@ from belman.policies import (
     SuccessiveAcceptsRejects,
     Thompson,
     TrackAndStop,
-    gittins,
-    kept_table,
 )
+from belman.policies.gittins import gittins, table
 from tests.attack import state_files
 
 
@@ -154,9 +153,9 @@ def test_a_table_of_indices_ends_however_near_to_zero_a_prior_is(prior):
 
 
 def test_a_discount_so_small_that_nothing_is_lifted_gives_a_finite_table(monkeypatch, tmp_path):
-    monkeypatch.setattr(kept_table, "cache_directory", lambda: tmp_path)
-    nodes = (gittins.gittins_table.COUNTS + 1) * (gittins.gittins_table.COUNTS + 2) // 2
-    monkeypatch.setattr(gittins.gittins_table, "lifts", lambda discount, starts: np.zeros(nodes))
+    monkeypatch.setattr(table, "cache_directory", lambda: tmp_path)
+    nodes = (gittins.table.COUNTS + 1) * (gittins.table.COUNTS + 2) // 2
+    monkeypatch.setattr(gittins.table, "lifts", lambda discount, starts: np.zeros(nodes))
     gittins._params.cache_clear()
     assert np.isfinite(gittins._params(1e-300, (1.0, 1.0))).all()
     gittins._params.cache_clear()

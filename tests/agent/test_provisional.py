@@ -10,7 +10,7 @@ from belman.deciders import Choice
 from belman.engine import LATER, entry
 from belman.families import FAMILIES, Bernoulli, family_named
 from belman.policies import Ledger
-from belman.policies.outstanding import ONE_BY_ONE, renew_row
+from belman.policies.dealing import ONE_BY_ONE, renew_row
 
 
 def seen(family, pending, prior=None):

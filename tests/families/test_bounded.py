@@ -17,7 +17,7 @@ from belman.exposure import Evidence
 from belman.families import Bernoulli, Bounded, atoms
 from belman.families.mirror import Mirror
 from belman.lab import simulate
-from belman.policies.evidence import phi
+from belman.policies.belman.evidence import phi
 from belman.problems import SHAPES, bernoulli, bounded, problem, shaped
 from belman.problems.tables import beta_law, coin
 from belman.testing.rewards import evidence_of

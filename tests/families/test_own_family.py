@@ -15,9 +15,9 @@ from belman.families.family import Family
 from belman.families.generic import OneParameter, RewardLaw
 from belman.families.mirror import Mirror
 from belman.policies.averages import plays_needed
-from belman.policies.kl_ucb import KLUCB
-from belman.policies.lucb import KLLUCB
-from belman.policies.stopping import check_rule
+from belman.policies.best_arm.lucb import KLLUCB
+from belman.policies.best_arm.stopping import check_rule
+from belman.policies.optimism.kl_ucb import KLUCB
 from belman.testing import FAMILY_CHECKS, FamilyCase, check_family
 
 

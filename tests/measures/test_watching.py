@@ -11,7 +11,7 @@ from belman.errors import SettingError
 from belman.measures import best_probabilities, lift, log_separation, mixture, plan
 from belman.measures.watching import _loss_of_mixture, _moved, _separated, watch
 from belman.policies import Ledger
-from belman.policies.stopping import contrast
+from belman.policies.best_arm.stopping import contrast
 from belman.problems.stationary import Stationary
 
 pytestmark = pytest.mark.compiled  # lives of many turns

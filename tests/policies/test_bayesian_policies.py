@@ -31,12 +31,10 @@ from belman.policies import (
     Oracle,
     Policy,
     TopTwoThompson,
-    gittins,
-    gittins_table,
-    kept_table,
 )
-from belman.policies.ids import best_pair
+from belman.policies.gittins import gittins, table
 from belman.policies.policy import pick, record
+from belman.policies.thompson.ids import best_pair
 from belman.problems import bernoulli, random_bernoulli
 
 Floats = NDArray[np.float64]
@@ -106,7 +104,7 @@ class Seen:
         arms = len(beliefs)
         self.ledger = Ledger(beliefs.copy(), np.zeros(arms) + plays, np.zeros(arms), np.zeros(arms))
         self.memory = policy.memory(arms, family.dimension)
-        self.index, self.shares, counts = np.empty(arms), np.full(arms, np.nan), np.zeros(arms + 1)
+        self.index, self.shares, counts = np.zeros(arms), np.full(arms, np.nan), np.zeros(arms + 1)
         counts[-1] = decisions
         turn_value = float(policy.turn_values(np.array([float(turn)]), arms)[0])
         entry(_act, policy=policy.kernels, family=family.kernels)(
@@ -317,17 +315,15 @@ def test_gittins_is_exact_a_whole_number_of_rewards_from_the_prior(steps: tuple[
 
 
 def test_gittins_table_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_table, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(table, "cache_directory", lambda: tmp_path)
     gittins._params.cache_clear()
     made = gittins._params(0.5, (1.0, 1.0))
     (file,) = tmp_path.iterdir()
     gittins._params.cache_clear()
-    monkeypatch.setattr(
-        gittins_table, "lifts", lambda discount, starts: pytest.fail("computed twice")
-    )
+    monkeypatch.setattr(table, "lifts", lambda discount, starts: pytest.fail("computed twice"))
     assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)
     monkeypatch.undo()
-    monkeypatch.setattr(kept_table, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(table, "cache_directory", lambda: tmp_path)
     file.write_bytes(file.read_bytes()[:1000])
     gittins._params.cache_clear()
     assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)

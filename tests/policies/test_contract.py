@@ -16,7 +16,7 @@ from belman.policies.policy import (
     choose_by_index,
     no_refresh,
     share_of_ties,
-    to_be_integrated,  # noqa: F401
+    to_be_integrated,
 )
 from belman.testing import check_policy
 from belman.testing.frequencies import chances_are_frequencies
@@ -122,12 +122,12 @@ def tosses(family, law, params, ledger, memory, turn, turn_value, mind, index):
 class Wrong(Policy):
     """A policy with these kernels."""
 
-    of: tuple[str, str] = ("", "")
+    of: tuple = ()
     name = "wrong"
 
     @property
     def kernels(self):
-        indices, propensity = (globals()[name] for name in self.of)
+        indices, propensity = self.of
         return PolicyKernels(no_refresh, indices, choose_by_index, propensity)
 
 
@@ -135,15 +135,12 @@ class Wrong(Policy):
 @pytest.mark.parametrize(
     ("indices", "propensity", "why"),
     [
-        (
-            "half_as_wide",
-            "to_be_integrated",
-            "it logs the chance 0.[0-9]* for an arm that it plays",
-        ),
-        ("noisy_average", "share_of_ties", "it logs the chance 1 for an arm that it plays in"),
-        ("first_arm", "half", "it logs the chance 0.5 for an arm that it always plays"),
-        ("tosses", "by_coin", "it logs chances from 0.2 to 0.3 for one arm in one state"),
+        (half_as_wide, to_be_integrated, "it logs the chance 0.[0-9]* for an arm that it plays"),
+        (noisy_average, share_of_ties, "it logs the chance 1 for an arm that it plays in"),
+        (first_arm, half, "it logs the chance 0.5 for an arm that it always plays"),
+        (tosses, by_coin, "it logs chances from 0.2 to 0.3 for one arm in one state"),
     ],
+    ids=["narrow", "noisy", "half", "coin"],
 )
 def test_chances_that_are_not_how_often_it_plays_are_told(indices, propensity, why):
     found = list(chances_are_frequencies(PolicyCase(Wrong((indices, propensity)), Bernoulli())))

@@ -16,8 +16,9 @@ from belman.deciders import Choice, Sums
 from belman.errors import PolicyError, SettingError
 from belman.families import Bernoulli, Bounded, Gaussian, Poisson
 from belman.lab import simulate
-from belman.policies import Drift, Forgetting, GLRTest, Restarting, fading_bank, run_lengths
-from belman.policies.run_lengths import BEGAN, PARTITION, WEIGHT
+from belman.policies import Drift, Forgetting, GLRTest, Restarting
+from belman.policies.change import fading_bank, run_lengths
+from belman.policies.change.run_lengths import BEGAN, PARTITION, WEIGHT
 from belman.problems import bernoulli, coming_and_going, piecewise, random_walk
 from belman.spec import build, describe
 

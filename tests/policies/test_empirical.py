@@ -14,8 +14,9 @@ import belman
 from belman.families import Bounded
 from belman.lab import simulate
 from belman.policies import NPTS, IMEDKinf, KLUCBEmpirical
-from belman.policies.empirical import CELLS, Memory, k_inf, learn
-from belman.policies.kl_ucb_empirical import bound
+from belman.policies.optimism.kl_ucb_empirical import bound
+from belman.policies.resampling.empirical import CELLS, Memory, k_inf
+from belman.policies.resampling.empirical import empirical_learn as learn
 from belman.problems import problem
 
 

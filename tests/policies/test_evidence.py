@@ -12,7 +12,7 @@ import belman
 from belman import Agent, BelMan, families
 from belman.exposure import Evidence
 from belman.families import Bernoulli, BoundedExponential, Gaussian
-from belman.policies.evidence import phi
+from belman.policies.belman.evidence import phi
 from belman.problems import random_problem
 
 pytestmark = pytest.mark.interpreted  # but for many turns, or many arms

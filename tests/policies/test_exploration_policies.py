@@ -31,7 +31,7 @@ from belman.policies import (
     TrackAndStop,
     Uniform,
 )
-from belman.policies.elimination import ACCEPTED, IN_PLAY, REJECTED
+from belman.policies.best_arm.elimination import ACCEPTED, IN_PLAY, REJECTED
 from tests.policies.test_index_policies import Table, blank
 
 pytestmark = pytest.mark.interpreted  # but for bounds, which take many runs

@@ -14,9 +14,15 @@ from scipy import stats
 from belman import Bernoulli, Bounded, Gaussian, chance
 from belman.errors import PolicyError
 from belman.policies import BESA, LBSDA, PHE, RBSDA, Giro
-from belman.policies.counting_draws import binomial, hypergeometric
-from belman.policies.empirical import CELLS
-from belman.policies.whole_grid import SEEN, SUM, bootstrap_mean, sub_sample_mean
+from belman.policies.resampling.empirical import (
+    CELLS,
+    SEEN,
+    SUM,
+    binomial,
+    bootstrap_mean,
+    hypergeometric,
+    sub_sample_mean,
+)
 from tests.policies.interpreted_play import Seat, taught
 
 pytestmark = pytest.mark.interpreted
@@ -190,7 +196,7 @@ def test_histories_are_bounded():
     for k in range(50):
         seat.tell(0, float(k))
     assert seat.memory.sums.shape == (2, 9)
-    from belman.policies.sub_sampling import block_mean
+    from belman.policies.resampling.sub_sampling import block_mean
 
     assert block_mean(seat.memory, 0, 50, 8) == pytest.approx(np.mean(np.arange(42, 50)))
     with pytest.raises(PolicyError, match="kept=0 is not valid for rb-sda"):

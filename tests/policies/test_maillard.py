@@ -20,7 +20,7 @@ from belman.policies import (
     ExpTSPlus,
     Policy,
 )
-from belman.policies.drawn_chances import chances_of_largest
+from belman.policies.thompson.thompson import chances_of_largest
 from tests.policies.interpreted_play import Seat, lost, taught
 
 pytestmark = pytest.mark.interpreted

@@ -11,9 +11,9 @@ from scipy import optimize, stats
 from belman import Bernoulli, Bounded, Exponential, Gaussian
 from belman.errors import PolicyError
 from belman.policies import MOTS, OSSB, AdaUCB, KLUCBSwitch, LightTailed
-from belman.policies.ada_ucb import raised_log
-from belman.policies.empirical import CELLS
-from belman.policies.ucboost import boosted_bound
+from belman.policies.optimism.light_tailed import raised_log
+from belman.policies.optimism.moss import boosted_bound
+from belman.policies.resampling.empirical import CELLS
 from tests.policies.interpreted_play import Seat, taught
 from tests.policies.test_maillard import kl
 

@@ -10,9 +10,10 @@ from scipy import stats
 
 from belman import Bernoulli, Gaussian
 from belman.policies import BrezziLaiGittins, FiniteGittins, LattimoreGittins, NormalGittins
-from belman.policies import lattimore_gittins as lattimore
-from belman.policies.brezzi_lai_gittins import boundary
-from belman.policies.finite_gittins import correction, lift
+from belman.policies.gittins import finite
+from belman.policies.gittins.finite import correction
+from belman.policies.gittins.finite import finite_gittins_lift as lift
+from belman.policies.gittins.normal import boundary
 from tests.policies.interpreted_play import Seat, taught
 
 pytestmark = pytest.mark.interpreted
@@ -141,7 +142,9 @@ def test_lattimore_is_near_the_index():
     for k in (100, 1_000, 10_000):
         for n in (1, 3, 10):
             scale = math.log(0.25)
-            closed = lattimore.lift(math.log(k / n), scale, lattimore.most(math.log(k), scale))
+            closed = finite.lattimore_gittins_lift(
+                math.log(k / n), scale, finite.most(math.log(k), scale)
+            )
             assert closed == pytest.approx(lift(params, math.log(k / n), correction(n)), abs=0.42)
 
 

@@ -20,10 +20,10 @@ from belman.policies import (
     Restarting,
     WindowTest,
     glr_klucb,
-    glr_test,
     m_ucb,
 )
-from belman.policies.detector import MARKS
+from belman.policies.change import detectors
+from belman.policies.change.detectors import MARKS
 from belman.problems import piecewise
 
 COIN = Bernoulli()
@@ -72,11 +72,11 @@ def test_likelihood_ratio_keeps_a_bounded_grid() -> None:
     detector = GLRTest(delta=0.01, every=40)
     marks, state, params = np.zeros(MARKS), np.zeros(detector.size), detector.params(COIN)
     for reward in rewards[:1_200]:
-        assert not glr_test.watch(COIN.kernels, COIN.law, params, marks, state, reward)
-    stride, kept = int(marks[glr_test.STRIDE]), int(marks[glr_test.KEPT])
+        assert not detectors.glr_watch(COIN.kernels, COIN.law, params, marks, state, reward)
+    stride, kept = int(marks[detectors.STRIDE]), int(marks[detectors.KEPT])
     assert (stride, kept) == (8, 150)
     sums = np.cumsum(rewards)[stride - 1 : 1_200 : stride]
-    assert state[glr_test.FIRST : glr_test.FIRST + kept].tolist() == sums.tolist()
+    assert state[detectors.FIRST : detectors.FIRST + kept].tolist() == sums.tolist()
     assert 1_200 < first_alarm(detector, rewards) <= 1_280
 
 

@@ -13,7 +13,7 @@ from scipy.special import zeta
 from belman.errors import SettingError
 from belman.families import BoundedExponential, Exponential, Gaussian, GaussianUnknown
 from belman.families.mirror import Mirror
-from belman.policies.stopping import THRESHOLDS, check_rule, confidence_of, thresholds
+from belman.policies.best_arm.stopping import THRESHOLDS, check_rule, confidence_of, thresholds
 from tests.members import interpreted
 
 BRUTE = """
@@ -24,7 +24,7 @@ from belman.families import FAMILIES
 from belman.families.mirror import Mirror
 from belman.policies.averages import plays_needed
 from belman.policies.policy import Ledger
-from belman.policies.stopping import contrast, least_contrast
+from belman.policies.best_arm.stopping import contrast, least_contrast
 from tests.members import member, random_rewards
 
 worst = {}

@@ -22,8 +22,8 @@ from belman.policies import (
     Policy,
     UGapE,
 )
-from belman.policies.lucb_plus_plus import radius
-from belman.policies.ttei import log_improvement
+from belman.policies.best_arm.lucb import radius
+from belman.policies.best_arm.ttucb import log_improvement
 from tests.policies.interpreted_play import Seat
 
 pytestmark = pytest.mark.interpreted

@@ -38,9 +38,8 @@ from belman.policies import (
 )
 from belman.policies.dealing import Deal
 from belman.policies.policy import learns_nothing, to_be_integrated
-from belman.policies.wrappers.own_ledger import OwnLedger
 from belman.policies.wrappers.restarting import remembered_turn, value_at
-from belman.policies.wrappers.wrapper import Wrapper
+from belman.policies.wrappers.wrapper import OwnLedger, Wrapper
 from tests.policies.interpreted_play import Seat
 
 pytestmark = pytest.mark.interpreted

@@ -35,9 +35,9 @@ from belman.measures.report import Report, report
 from belman.measures.stop_rules import StopRule, Verdict, check_rule
 from belman.models import Model
 from belman.policies import Drift, Policy
+from belman.policies.best_arm.stopping import check_rule as check_threshold
+from belman.policies.best_arm.stopping import confidence_of
 from belman.policies.dependent import DependentPolicy
-from belman.policies.stopping import check_rule as check_threshold
-from belman.policies.stopping import confidence_of
 from belman.table import Table
 
 if TYPE_CHECKING:  # it takes a while to import
@@ -240,7 +240,7 @@ class Agent:
         """Return the arms in play that are named, in their order."""
         named = set()
         for arm in validate.check_names(among, "among"):
-            if arm not in self._decider.arms:
+            if not validate.is_among(arm, self._decider.arms):
                 raise validate.unknown_arm(arm, self._decider.arms)
             named.add(arm)
         if not named:
@@ -382,7 +382,7 @@ class Agent:
         if not decider.arms:
             remedy = "give ticket=…, or the features of the candidate in place of the arm"
             raise UnknownTicketError(f"candidate {arm!r} has no open ask: {remedy}")
-        if arm not in decider.arms:
+        if not validate.is_among(arm, decider.arms):
             raise validate.unknown_arm(arm, decider.arms)
         names = getattr(decider, "context_names", True)
         if context is None and names:
@@ -469,7 +469,7 @@ class Agent:
         >>> agent.belief("red")
         (2.0, 1.0)
         """
-        if self._control is not None and arm == self._control:
+        if self._control is not None and validate.is_among(arm, [self._control]):
             remedy = "set agent.control to another arm, or to None, first"
             raise ArmError(f"arm {arm!r} is the control: {remedy}")
         decider = self._as(IndependentDecider, "arms to forget") if forget else self._decider
@@ -729,7 +729,7 @@ class Agent:
 
         The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
         which is customary, or against a threshold that is proven
-        (`belman.policies.stopping.thresholds`). It bounds the chance of ever being wrong when one
+        (`policies/best_arm/stopping.py`). It bounds the chance of ever being wrong when one
         stops by it; the probability of being best given the prior is in `beliefs`.
 
         >>> agent = Agent(["blue", "red"], seed=7)
@@ -771,7 +771,7 @@ class Agent:
 
     @control.setter
     def control(self, arm: Hashable | None) -> None:
-        if arm is not None and arm not in self._decider.arms:
+        if arm is not None and not validate.is_among(arm, self._decider.arms):
             raise validate.unknown_arm(arm, self._decider.arms)
         self._control = arm
 

@@ -77,8 +77,8 @@ def _rebuilt(
         agent._asks.given = checks.whole(content["tickets"], "tickets")
         for ticket, arm, turn, context, candidate in content["open"]:
             checks.whole(ticket, "ticket", 0, agent._asks.given - 1)
-            name = arm if candidate is not None else state_file.decode_arm(arm, source)
-            choice = decider.recall(name, context, candidate)
+            chosen = arm if candidate is not None else state_file.decode_arm(arm, source)
+            choice = decider.recall(chosen, context, candidate)
             decider.check_room(decider.check(context, candidate and [candidate]))
             asked = choice._replace(turn=checks.whole(turn, "turn", 1), draw=Draw.POLICY)
             agent._asks.open[ticket] = asked

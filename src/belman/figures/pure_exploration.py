@@ -28,7 +28,7 @@ from belman.policies import (
     Uniform,
     WidestBelief,
 )
-from belman.policies.elimination import Elimination
+from belman.policies.best_arm.elimination import Elimination
 from belman.problems import Stationary, bernoulli, characteristic_time
 from belman.table import Table
 

@@ -30,7 +30,7 @@ from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import call_address, kernel
 from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
-from belman.policies.outstanding import count_provisional, renew_row
+from belman.policies.dealing import count_provisional, renew_row
 from belman.policies.policy import Floats, Ledger, record
 
 AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS

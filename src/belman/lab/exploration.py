@@ -42,8 +42,8 @@ from belman.lab.policy_call import (
 )
 from belman.lab.run import check_sizes, run
 from belman.policies.averages import plays_needed
+from belman.policies.best_arm.stopping import check_rule, least_contrast, thresholds
 from belman.policies.policy import Floats, Policy, never_finished, pick_most
-from belman.policies.stopping import check_rule, least_contrast, thresholds
 from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def explore(
     With `budget`, the Dataset has simple_regret (how much less the recommended arms have than the
     best) and error (whether one of them is none of the best) at the checkpoints, and plays at the
     end. With `delta`, a run ends when the evidence passes the `threshold` ('customary' or 'proven',
-    see `belman.policies.stopping.thresholds`, or 'own' for the policy's own rule) or after `most`
+    see `policies/best_arm/stopping.py`, or 'own' for the policy's own rule) or after `most`
     turns, and the Dataset has turns, stopped, simple_regret, error and plays at that moment.
 
     A player may be given as a class, such as belman.SuccessiveRejects: it is then made for this

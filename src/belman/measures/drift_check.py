@@ -1,6 +1,6 @@
 """Does my world change? What past rewards say for and against it, arm by arm.
 
-Each arm's rewards, in their order, are told to a bank of hazards (`policies/run_lengths.py`). The
+Each arm's rewards, in their order, are told to a bank of hazards (`policies/change`). The
 evidence is the logarithm of how much better its members of some hazard predicted them than the one
 of none, all weighed as at first; it is positive where rewards speak for changes. Numbers that are
 all 0 and 1 are read as Bernoulli rewards, others by their ranks among the rewards of the arm, from
@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from belman.engine import kernel
 from belman.errors import SettingError
 from belman.families import Bernoulli, Bounded, Family
-from belman.policies import Drift, run_lengths
-from belman.policies.run_lengths import EVENTS
+from belman.policies import Drift
+from belman.policies.change import run_lengths
+from belman.policies.change.run_lengths import EVENTS
 from belman.table import Table
 
 Floats = NDArray[np.float64]

@@ -22,8 +22,8 @@ from belman.lab.bandit_runner import set_up
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset, values_of_turns
 from belman.measures.best import DEPTH, best_share
 from belman.measures.stop_rules import Separated, StopRule, Sure
+from belman.policies.best_arm.stopping import contrast
 from belman.policies.policy import Floats, Policy
-from belman.policies.stopping import contrast
 from belman.problems.problem import Problem
 from belman.special import log_beta
 

@@ -1,4 +1,13 @@
-"""Many decisions at once: the shares in which a policy would play arms if nothing were learnt.
+"""What a policy sees while rewards are late: the truth, what counts provisionally, and asks out.
+
+The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth,
+the successes and failures that count provisionally, and each outstanding ask as observed at its
+expected statistic. A belief expects of an ask what it expected before it imagined one, in families
+that learn from the sum of rewards, so that n asks add n times its statistic. The first ones are
+imagined one by one, as families that are not so need it while they know little; what they
+expect after these hardly changes, and all others are counted at once.
+
+Many decisions at once: the shares in which a policy would play arms if nothing were learnt.
 
 N decisions are *dealt* as N asks in which each counts as observed at its expected statistic, so
 that beliefs narrow and means stay. Arms that were never tried come first, one decision each, if
@@ -15,7 +24,92 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import kernel
-from belman.policies.outstanding import imagine_asks, imagine_at_once
+
+#: Outstanding asks of an arm that are imagined one by one.
+ONE_BY_ONE = 16
+
+
+@kernel
+def _imagined_rewards(family, law, ledger, arm, before):
+    """The reward, and its square, of an outstanding ask: the averages so far, or what the belief
+    expected `before`; where that was infinite, what it expects since it imagined one.
+    """
+    plays = ledger.plays[arm]
+    if plays > 0.0:
+        return ledger.sums[arm] / plays, ledger.squares[arm] / plays
+    average = before
+    if not np.isfinite(average):
+        average = family.expected_reward(law, ledger.beliefs[arm])
+    average = average if np.isfinite(average) else 0.0
+    return average, average * average
+
+
+@kernel
+def imagine_at_once(family, law, ledger, arm, count, scratch):
+    """So many outstanding asks at once, at the statistic that the belief expects of one now; a
+    negative number takes asks back.
+    """
+    belief = ledger.beliefs[arm]
+    before = np.inf if ledger.plays[arm] > 0.0 else family.expected_reward(law, belief)
+    if count == 1.0:
+        family.imagine(law, belief)
+    else:
+        start, once = scratch[0], scratch[1]
+        family.belief.natural(law, belief, start)
+        family.imagine(law, belief)
+        family.belief.natural(law, belief, once)
+        for i in range(start.size):
+            start[i] += count * (once[i] - start[i])
+        family.belief.from_natural(law, start, belief)
+    average, square = _imagined_rewards(family, law, ledger, arm, before)
+    ledger.plays[arm] += count
+    ledger.sums[arm] += count * average
+    ledger.squares[arm] += count * square
+
+
+@kernel
+def _count(ledger, arm, successes, failures):
+    """Successes and failures that count provisionally, of a family of coins."""
+    ledger.beliefs[arm, 0] += successes
+    ledger.beliefs[arm, 1] += failures
+    lost = ledger.plays[arm] - ledger.sums[arm] + failures
+    ledger.sums[arm] = max(ledger.sums[arm] + successes, 0.0)
+    ledger.squares[arm] = max(ledger.squares[arm] + successes, 0.0)
+    ledger.plays[arm] = ledger.sums[arm] + lost
+
+
+@kernel
+def count_provisional(truth, provisional, working, arm):
+    """The row of an arm: what was told, and what counts provisionally (K × 2)."""
+    for j in range(truth.beliefs.shape[1]):
+        working.beliefs[arm, j] = truth.beliefs[arm, j]
+    working.plays[arm] = truth.plays[arm]
+    working.sums[arm] = truth.sums[arm]
+    working.squares[arm] = truth.squares[arm]
+    successes, failures = provisional[arm, 0], provisional[arm, 1]
+    if successes != 0.0 or failures != 0.0:
+        _count(working, arm, successes, failures)
+    return successes + failures
+
+
+@kernel
+def imagine_asks(family, law, ledger, arm, before, count, scratch):
+    """So many asks of an arm of which some were imagined `before`: the first ones one by one."""
+    left = count
+    while left >= 1.0 and before < ONE_BY_ONE:
+        imagine_at_once(family, law, ledger, arm, 1.0, scratch)
+        left -= 1.0
+        before += 1.0
+    if left > 0.0:
+        imagine_at_once(family, law, ledger, arm, left, scratch)
+
+
+@kernel
+def renew_row(family, law, truth, provisional, pending, working, scratch, arm):
+    """The working row of an arm; what counts of an outstanding ask already is not imagined."""
+    left = pending[arm] - count_provisional(truth, provisional, working, arm)
+    imagine_asks(family, law, working, arm, 0.0, left, scratch)
+
 
 Floats = NDArray[np.float64]
 

@@ -1,4 +1,6 @@
-"""The contract of a policy: how the state of knowledge becomes an index per arm.
+"""What a policy that watches for changes says of one.
+
+The contract of a policy: how the state of knowledge becomes an index per arm.
 
 The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a
 policy derives from it. When the ledger of an arm changes, `refresh` renews that arm's part of the
@@ -11,7 +13,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,11 +22,25 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Bundle, inlined_kernel, kernel
-from belman.policies.changes import Change
 from belman.policies.dealing import deal_by_asks
 
 if TYPE_CHECKING:
     from belman.families.family import Family
+
+
+class Change(NamedTuple):
+    """A change that was noticed, the `number`-th of all: at which turn, of which arm (−1: it is not
+    played any more), after which turn, from and to which average reward, and how sure.
+    """
+
+    number: int
+    turn: int
+    arm: int
+    after: int
+    before: float
+    now: float
+    sure: float
+
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -217,6 +234,19 @@ def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -
     return out
 
 
+def numbers_of(policy: Any) -> Floats:
+    """The settings of a policy in their order, where all of them are numbers; else nothing.
+
+    >>> from belman.policies import EpsilonGreedy
+    >>> numbers_of(EpsilonGreedy(0.2)).tolist()
+    [0.2]
+    """
+    chosen = [getattr(policy, field.name) for field in fields(policy)]
+    if not chosen or not all(isinstance(one, Real) for one in chosen):
+        return np.zeros(1)
+    return np.array(chosen, dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
     """An algorithm that chooses the next arm, and its settings; its state is the agent's."""
@@ -257,8 +287,8 @@ class Policy(ABC):
         """The bundle of kernels, a global of the module of this class."""
 
     def params(self, family: Family) -> Floats:
-        """The numbers that the user chose, as kernels read them."""
-        return np.zeros(1)
+        """The numbers that the user chose, as kernels read them: the settings, if all are such."""
+        return numbers_of(self)
 
     def memory(self, arms: int, dimension: int) -> Any:
         """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""

@@ -346,7 +346,7 @@ class FeaturedDecider(Decider):
 
     def learnt(self, arm: Hashable) -> Learnt:
         """Return all that was learnt of an arm over all contexts."""
-        if not isinstance(arm, Hashable) or arm not in self._totals:
+        if not validate.is_among(arm, self._totals):
             raise validate.unknown_arm(arm, self._arms)
         return self._totals[arm]
 
@@ -388,7 +388,7 @@ class FeaturedDecider(Decider):
         self._prepare()
 
     def retire(self, arm: Hashable) -> None:
-        if arm not in self.arms:
+        if not validate.is_among(arm, self.arms):
             raise validate.unknown_arm(arm, self.arms)
         if len(self.arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")

@@ -10,8 +10,8 @@ from belman.engine import LATER, entry, kernel
 from belman.families import Family
 from belman.policies import Ledger, Policy
 from belman.policies.averages import plays_needed
+from belman.policies.best_arm.stopping import least_contrast
 from belman.policies.policy import Floats, pick_most
-from belman.policies.stopping import least_contrast
 
 
 class Advice(NamedTuple):

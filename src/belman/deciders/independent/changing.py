@@ -7,7 +7,7 @@ from typing import Any
 
 from belman.errors import SettingError
 from belman.policies import BelMan, Drift, Forgetting, Policy
-from belman.policies.changes import Change
+from belman.policies.policy import Change
 from belman.table import Table
 
 

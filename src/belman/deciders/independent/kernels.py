@@ -1,14 +1,14 @@
 """The kernels of an agent: one decision, one reward.
 
 The *truth* is the ledger of what was told, and the *working* ledger is what the policy sees
-(`policies/outstanding.py`). An arm is *stale* when its working row lags behind; rows are renewed at
+(`policies/dealing.py`). An arm is *stale* when its working row lags behind; rows are renewed at
 the next decision, so that an ask followed by its tell refreshes an arm once.
 """
 
 from __future__ import annotations
 
 from belman.engine import kernel
-from belman.policies.outstanding import count_provisional, renew_row
+from belman.policies.dealing import count_provisional, renew_row
 from belman.policies.policy import any_open, choose_open, record
 
 

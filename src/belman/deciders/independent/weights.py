@@ -2,7 +2,7 @@
 
 Policies that draw nothing but ties are asked for all decisions in fluid form, each counted as
 observed at its expectation (`policies/dealing.py`; the default in closed form,
-`policies/waterfilling.py`). Policies that draw play every one of them with the chances that they
+`belman/waterfilling.py`). Policies that draw play every one of them with the chances that they
 have now: Thompson's are those of being best. Where such a chance is not known, it is counted over
 draws.
 """

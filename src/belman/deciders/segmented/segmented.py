@@ -195,11 +195,8 @@ class SegmentedDecider(Decider):
         self._out.setdefault(self._key(choice), Counter())[choice.arm] += n
 
     def _known_arm(self, arm: Hashable) -> Hashable:
-        try:
-            if arm in self._totals:
-                return arm
-        except TypeError:
-            pass
+        if validate.is_among(arm, self._totals):
+            return arm
         raise validate.unknown_arm(arm, self._inner.arms)
 
     # Learning

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from belman.policies.dependent.glm_ucb import GLMUCB
-from belman.policies.dependent.laplace_ts import LaplaceTS
-from belman.policies.dependent.lin_bayes_ucb import LinBayesUCB
-from belman.policies.dependent.lin_epsilon_greedy import LinEpsilonGreedy
-from belman.policies.dependent.lin_greedy import LinGreedy
-from belman.policies.dependent.lin_ids import LinIDS
-from belman.policies.dependent.lin_imed import LinIMED
-from belman.policies.dependent.lin_med import LinMED
-from belman.policies.dependent.lin_ts import LinTS
-from belman.policies.dependent.lin_ts_ucb import LinTSUCB
-from belman.policies.dependent.lin_ucb import LinUCB
-from belman.policies.dependent.oful import OFUL
-from belman.policies.dependent.paper_belman import PaperBelMan
+from belman.policies.dependent.belman import PaperBelMan, SharedBelMan
+from belman.policies.dependent.greedy import LinEpsilonGreedy, LinGreedy
+from belman.policies.dependent.information import LinIDS, LinIMED, LinMED
+from belman.policies.dependent.optimism import GLMUCB, OFUL, LinBayesUCB, LinUCB
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy
-from belman.policies.dependent.shared_belman import SharedBelMan
+from belman.policies.dependent.thompson import LaplaceTS, LinTS, LinTSUCB
 
 _MEMBERS: tuple[type[DependentPolicy], ...] = (
     SharedBelMan,

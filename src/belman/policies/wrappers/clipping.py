@@ -16,10 +16,10 @@ import numpy as np
 
 from belman.engine import factory, kernel
 from belman.families.family import Family
-from belman.policies.belman import BelMan
+from belman.policies.belman.belman import BelMan
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, record
 from belman.policies.settings import is_number, require
-from belman.policies.wrappers.own_ledger import OwnLedger, around
+from belman.policies.wrappers.wrapper import OwnLedger, around
 
 #: Rewards of an arm by which its quantiles are known, and below which none is clipped.
 LAST, FEWEST = 64, 5

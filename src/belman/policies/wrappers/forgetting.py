@@ -18,7 +18,7 @@ from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, PolicyKernels, record
 from belman.policies.settings import is_number, is_whole, require
-from belman.policies.wrappers.own_ledger import OwnLedger, around, is_news, set_to_prior
+from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
 
 DISCOUNT, LAST, RESTARTS, CONJUGATE, SIZE, HEAD = 0, 1, 2, 3, 4, 5
 _MOST = 1_000_000  # rewards of a window

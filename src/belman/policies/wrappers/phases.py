@@ -15,11 +15,11 @@ from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import plays_needed
+from belman.policies.best_arm.stopping import contrast
+from belman.policies.best_arm.top_two_thompson import TopTwoThompson
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, score_by_expected_reward
 from belman.policies.settings import is_number, is_whole, require
-from belman.policies.stopping import contrast
-from belman.policies.thompson import Thompson
-from belman.policies.top_two_thompson import TopTwoThompson
+from belman.policies.thompson.thompson import Thompson
 
 #: Where params have their numbers: the last turn of the first phase, ln(1/δ) at which it is left (∞
 #: for never), the plays before an arm is known, the turn value of the first phase if constant

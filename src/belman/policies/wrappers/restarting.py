@@ -16,12 +16,11 @@ import numpy as np
 
 from belman.engine import factory, kernel
 from belman.families.family import Family
-from belman.policies.detector import MARKS, Detector
-from belman.policies.glr_test import GLRTest
-from belman.policies.kl_ucb import KLUCB
+from belman.policies.change.detectors import MARKS, Detector, GLRTest
+from belman.policies.optimism.kl_ucb import KLUCB
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick, record
 from belman.policies.settings import is_number, require
-from belman.policies.wrappers.own_ledger import OwnLedger, around, is_news, set_to_prior
+from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
 
 EXPLORE, GLOBAL, SIZE, OWN, HEAD = 0, 1, 2, 3, 4
 _STEPS, _OCTAVES = 8.0, 50  # turns whose values are tabulated, a power of two in steps

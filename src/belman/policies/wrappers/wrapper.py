@@ -4,22 +4,28 @@ A wrapper overrides a member only where it differs from the policy inside. Who c
 of them differ: the policy inside decides in a part of the turns or by other beliefs than the
 agent's, so that its chances are not those of the wrapper, which are not known unless the kernel
 `propensity` tells them.
+
+The base of a wrapper that shows the policy inside a ledger of its own.
+
+Its memory is a NamedTuple that begins with `own`, the ledger that the policy inside sees, and
+`inner`, the memory of that policy; `seeded` (K) says which arms are known, and `fresh` (K) whether
+the policy inside has seen what is remembered of an arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.changes import Change
-from belman.policies.policy import Floats, Ledger, Policy
+from belman.policies.policy import Change, Floats, Ledger, Policy, PolicyKernels, rearranged
 from belman.policies.settings import require
-from belman.policies.thompson import Thompson
+from belman.policies.thompson.thompson import Thompson
 
 
 @dataclass(frozen=True)
@@ -119,3 +125,116 @@ class Wrapper(Policy):
     ) -> dict[str, Floats]:
         inside = self.ledger_inside(ledger, memory), self.memory_inside(memory)
         return self.policy.explanation(family, *inside, turn_value, index)
+
+
+Kernel = Callable[..., Any]
+
+
+@kernel
+def set_to_prior(own, prior, arm):
+    """Take an arm as if none of its rewards had been told."""
+    for i in range(prior.size):
+        own.beliefs[arm, i] = prior[i]
+    own.plays[arm] = 0.0
+    own.sums[arm] = 0.0
+    own.squares[arm] = 0.0
+
+
+@kernel
+def is_news(memory, ledger, arm):
+    """Whether the policy inside has to look at an arm; one that is new is taken as believed."""
+    if memory.seeded[arm] == 0.0:
+        memory.seeded[arm] = 1.0
+        for i in range(memory.own.beliefs.shape[1]):
+            memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
+        memory.fresh[arm] = 0.0
+    news = memory.fresh[arm] == 0.0
+    memory.fresh[arm] = 1.0
+    return news
+
+
+def around(inner: PolicyKernels, cut: Kernel, refresh: Kernel, learn: Kernel) -> PolicyKernels:
+    """The kernels of a policy whose memory holds the ledger that the policy inside sees, `own`, and
+    what that one keeps, `inner`; `cut(params)` is where the params of the policy inside begin.
+    """
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        known = params[cut(params) :]
+        inner.indices(family, law, known, memory.own, memory.inner, turn, turn_value, mind, index)
+
+    @kernel
+    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+        known = params[cut(params) :]
+        return inner.choose(
+            inner, family, law, known, memory.own, memory.inner, turn, turn_value, mind, index
+        )
+
+    @kernel
+    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+        known = params[cut(params) :]
+        return inner.propensity(
+            family, law, known, memory.own, memory.inner, turn, turn_value, closed, arm, ties
+        )
+
+    @kernel
+    def recommend(family, law, params, ledger, memory, score):
+        inner.recommend(family, law, params[cut(params) :], memory.own, memory.inner, score)
+
+    @kernel
+    def finished(family, law, params, ledger, memory):
+        return inner.finished(family, law, params[cut(params) :], memory.own, memory.inner)
+
+    @kernel
+    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
+        known, own, kept = params[cut(params) :], memory.own, memory.inner
+        inner.deal(inner, family, law, known, own, kept, turn, turn_value, decisions, mind, deal)
+
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, deal, learn)
+
+
+@dataclass(frozen=True)
+class OwnLedger(Wrapper):
+    """A policy that is told rewards one by one, and shows another one what it makes of them.
+
+    `moving` names the parts of the memory that stay with their arms when others come and go.
+    """
+
+    moving: ClassVar[tuple[str, ...]] = ("seeded",)
+
+    def __post_init__(self) -> None:
+        allowed = "a policy that learns from beliefs, such as belman.Thompson()"
+        self.require_inside(not getattr(self.policy, "learns", True), allowed)
+
+    def ledger_inside(self, ledger: Ledger, memory: Any) -> Ledger:
+        """What is remembered, of arms that it knows."""
+        known = np.where(memory.seeded[:, None] > 0.0, memory.own.beliefs, ledger.beliefs)
+        return Ledger(known, *memory.own[1:])
+
+    def memory_inside(self, memory: Any) -> Any:
+        return memory.inner
+
+    def learns_sums(self, family: Family) -> bool:
+        return False  # what it shows of rewards depends on their order
+
+    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+        """What is remembered goes with its arms; the policy inside looks at all of them anew."""
+        own = Ledger(
+            *(rearranged(*pair, 0, places) for pair in zip(memory.own, fresh.own, strict=True))
+        )
+        kept = {
+            name: rearranged(getattr(memory, name), getattr(fresh, name), 0, places)
+            for name in self.moving
+        }
+        inner = super().resettled(memory, fresh, places)
+        return fresh._replace(own=own, inner=inner, **kept)
+
+    def forget(self, memory: Any, arm: int) -> None:
+        memory.seeded[arm] = 0.0
+        for column in memory.own[1:]:
+            column[arm] = 0.0
+        super().forget(memory, arm)
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        inside = super().whole_numbers(arms).items()
+        return {f"inner_{name}": limits for name, limits in inside}

@@ -1,0 +1,1 @@
+"""Policies for rewards of any origin: online mirror descent and exponential weights."""

@@ -1,0 +1,138 @@
+"""Policies to measure others by: chance, turns, the truth, and the widest belief.
+
+Random: every arm with the same chance.
+
+Uniform exploration: every arm in turn, argmin_a n_a.
+
+Oracle: play an arm with the largest true mean, which the lab tells; regret starts here.
+
+Widest belief: argmax_a q_a(¾) − q_a(¼), the arm known least by the quartiles of its belief.
+
+It is BelMan's pure exploration without the location term: KL(b_a ‖ b̄) weighs how narrow a belief
+is and how far it lies from the others, and here only its width counts, on the scale of the expected
+reward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    share_of_ties,
+)
+
+
+@kernel
+def random_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = 0.0
+
+
+RANDOM_KERNELS = PolicyKernels(no_refresh, random_indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class Random(Policy):
+    """Play an arm drawn uniformly, whatever was learnt.
+
+    >>> Random()
+    Random()
+    """
+
+    name = "random"
+    kernels = RANDOM_KERNELS
+
+    leaves_all_a_chance = True
+
+
+@kernel
+def uniform_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = -ledger.plays[a]
+
+
+UNIFORM_KERNELS = PolicyKernels(no_refresh, uniform_indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class Uniform(Policy):
+    """Play the arm with the fewest plays: the plain way to explore.
+
+    >>> Uniform()
+    Uniform()
+    """
+
+    name = "uniform"
+    kernels = UNIFORM_KERNELS
+
+
+@kernel
+def oracle_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    """Params: the true means (K), or one placeholder."""
+    for a in range(index.size):
+        index[a] = params[min(a, params.size - 1)]
+
+
+ORACLE_KERNELS = PolicyKernels(no_refresh, oracle_indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class Oracle(Policy):
+    """Play the arm that is the best in truth; for simulations only.
+
+    >>> Oracle().sees_truth
+    True
+    """
+
+    name = "oracle"
+    kernels = ORACLE_KERNELS
+    sees_truth = True
+
+
+_TAIL = 0.25
+
+
+class Memory(NamedTuple):
+    """The width of the belief about the expected reward of every arm (K)."""
+
+    width: Floats
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    belief = ledger.beliefs[arm]
+    low = family.mean_quantile(law, belief, _TAIL, False)
+    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - low
+
+
+@kernel
+def widest_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = memory.width[a]
+
+
+WIDEST_KERNELS = PolicyKernels(refresh, widest_indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class WidestBelief(Policy):
+    """Play the arm known least: exploration that is not led astray by where beliefs lie.
+
+    >>> WidestBelief()
+    WidestBelief()
+    """
+
+    name = "widest-belief"
+    kernels = WIDEST_KERNELS
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms))

@@ -1,0 +1,1 @@
+"""BelMan: evidence, pseudobelief and water-filling."""

@@ -1,0 +1,310 @@
+"""BelMan: play the arm nearest to the pseudobelief under the focal distribution; learn; re-centre.
+
+a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
+τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
+`Evidence`, the default, needs no pseudobelief and is in `evidence.py`; where exploration comes
+first, both are kept.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belman.engine import factory, inlined_kernel, kernel
+from belman.errors import PolicyError, unknown
+from belman.exposure import Evidence, Exposure, Paper, exposure
+from belman.families.family import Family
+from belman.manifold import check_joint
+from belman.manifold.projection import (
+    least_kl_from_arms,
+    least_kl_from_arms_tilted,
+    least_kl_to_arms,
+    nearness,
+    replace_point,
+)
+from belman.policies.averages import keep_terms_of
+from belman.policies.belman.evidence import blank, columns, evidence_against, what_is_expected
+from belman.policies.belman.evidence import indices as surprise_and_evidence
+from belman.policies.belman.evidence import refresh as judge
+from belman.policies.belman.waterfilling import deal_by_level
+from belman.policies.policy import (
+    Floats,
+    Ledger,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    leader,
+    share_of_ties,
+)
+
+
+class Memory(NamedTuple):
+    """What a turn needs of the arms and of the pseudobelief (D coordinates, K arms)."""
+
+    expected: Floats  # (K) expected reward
+    points: Floats  # (D, K) mean parameters
+    negentropy: Floats  # (K) Φ = ⟨η, m⟩ − A
+    averaged: Floats  # (D, K) what the barycentre averages: mean or natural parameters
+    total: Floats  # (D) its sum over the arms
+    refreshes: Floats  # (1) since that sum was taken afresh
+    pseudobelief: Floats  # (D) its coordinates, where the next solution starts
+    eta: Floats  # (D) its natural parameters
+    terms: Floats  # (`term_count`, K) the arms' side of the evidence
+    judged: Floats  # (5, K) and
+    pool: Floats  # (6) where evidence comes after exploration: see `evidence.py`
+    scratch: Floats  # (`term_count`)
+    row_scratch: Floats  # (2, D)
+
+
+def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
+    """Refresh for a reading that averages parameters, with or without the terms of the evidence."""
+
+    @inlined_kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        belief = ledger.beliefs[arm]
+        dimension = belief.size
+        point, natural = memory.row_scratch[0], memory.row_scratch[1]
+        expected = family.expected_reward(law, belief)
+        family.belief.mean_parameters(law, belief, point)
+        family.belief.natural(law, belief, natural)
+        product = 0.0
+        for i in range(dimension):
+            memory.points[i, arm] = point[i]
+            product += natural[i] * point[i]
+        memory.negentropy[arm] = product - family.belief.log_partition(law, belief)
+        memory.expected[arm] = expected
+        if weighs and math.isfinite(expected):
+            spread = family.spread(law, belief)
+            worth, scratch = family.worth(law, belief), memory.scratch
+            keep_terms_of(family, law, belief, worth, expected, spread, scratch, memory.terms, arm)
+        shared = natural if averages_natural else point
+        replace_point(memory.averaged, memory.total, memory.refreshes, arm, shared)
+
+    return refresh
+
+
+def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
+    """Indices under one exposure for all arms."""
+
+    @inlined_kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        recentre(family, law, memory.total, index.size, turn_value, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, turn_value, index)
+
+    return indices
+
+
+def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
+    """Indices under evidence: one exposure per arm. Params: (p,)."""
+
+    @inlined_kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        leading = leader(memory.expected, index)
+        recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
+        if turn_value > 0.0:
+            weigh(family, law, params, ledger, memory, leading, turn_value, index)
+
+    return indices
+
+
+@kernel
+def weigh(family, law, params, ledger, memory, leading, weight, index):
+    """Subtract every arm's evidence against the leader; infinite expected rewards come first."""
+    if leading == np.inf:
+        for a in range(index.size):
+            if memory.expected[a] == np.inf:
+                index[a] = np.inf
+    else:
+        family.weights(law, leading, memory.scratch)
+        for a in range(index.size):
+            evidence = max(family.evidence(memory.terms, a, memory.scratch), 0.0)
+            index[a] -= weight * (ledger.plays[a] + params[0]) * evidence
+
+
+def _explored(place: Any, explore: Any) -> tuple[Any, Any]:
+    """Refresh and indices of exploration that evidence follows: the greed is −∞ while it lasts."""
+
+    @inlined_kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        judge(family, law, params, ledger, memory, arm)
+        place(family, law, params, ledger, memory, arm)
+
+    @inlined_kernel
+    def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+        if greed == -np.inf:
+            explore(family, law, params, ledger, memory, turn, 0.0, mind, index)
+        else:
+            surprise_and_evidence(family, law, params, ledger, memory, turn, greed, mind, index)
+
+    return refresh, indices
+
+
+@factory
+def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
+    refresh = _refresh_with(averages_natural, weighs=form == "weighed")
+    indices = _weighed(recentre) if form == "weighed" else _pulled(recentre)
+    if form == "explored":
+        refresh, indices = _explored(refresh, indices)
+    return PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+
+
+BARYCENTRE = _bundle(least_kl_from_arms, False, "common")
+BARYCENTRE_WEIGHED = _bundle(least_kl_from_arms, False, "weighed")
+BARYCENTRE_EXPLORED = _bundle(least_kl_from_arms, False, "explored")
+NATURAL = _bundle(least_kl_to_arms, True, "common")
+NATURAL_WEIGHED = _bundle(least_kl_to_arms, True, "weighed")
+NATURAL_EXPLORED = _bundle(least_kl_to_arms, True, "explored")
+JOINT = _bundle(least_kl_from_arms_tilted, False, "common")
+EVIDENCE = PolicyKernels(
+    judge, surprise_and_evidence, choose_by_index, share_of_ties, deal=deal_by_level
+)
+
+#: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
+#: from the leader, whose focal distribution is flat: the normaliser inside the joint projection is
+#: then 1, and it is the barycentre's. Evidence alone projects nothing.
+_FORMS = ("common", "weighed", "explored", "evidence")
+READINGS: dict[str, dict[str, PolicyKernels]] = {
+    reading: dict(zip(_FORMS, (*bundles, EVIDENCE), strict=True))
+    for reading, bundles in {
+        "barycentre": (BARYCENTRE, BARYCENTRE_WEIGHED, BARYCENTRE_EXPLORED),
+        "natural": (NATURAL, NATURAL_WEIGHED, NATURAL_EXPLORED),
+        "joint": (JOINT, BARYCENTRE_WEIGHED, BARYCENTRE_EXPLORED),
+    }.items()
+}
+
+
+@dataclass(frozen=True)
+class BelMan(Policy):
+    """Play the arm nearest to the pseudobelief under the focal distribution.
+
+    `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse
+    projection makes the pseudobelief: 'barycentre' (least sum of KL from the arms, Theorem 1),
+    'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with the normaliser of the focal
+    distribution inside; under `Evidence` the leader's, which is 1). With no arguments it is the
+    best default we know; `BelMan.paper()` is the paper's. `drift=True` makes it `belman.Drift()`,
+    for a world that changes, which has settings of its own.
+
+    >>> BelMan.paper()
+    BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    >>> BelMan(drift=True).name
+    'belman-drift'
+    """
+
+    exposure: Exposure | Callable[[int], float] = field(default_factory=Evidence)
+    reading: str = "barycentre"
+    drift: InitVar[bool] = False
+
+    name = "belman"
+
+    def __new__(cls, *given: Any, drift: bool = False, **named: Any) -> Any:
+        """A bank of BelMans where the world changes; else this one, which `__init__` fills in."""
+        if drift is not True:
+            return super().__new__(cls)
+        if given or named:
+            own = "an exposure and a reading are of BelMan where nothing changes"
+            raise PolicyError(f"{own}: give drift=True alone, or belman.Drift(…) with its settings")
+        from belman.policies.change.drift import Drift
+
+        return Drift()
+
+    def __post_init__(self, drift: bool) -> None:
+        if drift is not False:
+            allowed = "drift=True by name, or belman.Drift(…)"
+            raise PolicyError(f"drift={drift!r} makes no belman: give {allowed}")
+        object.__setattr__(self, "exposure", exposure(self.exposure))
+        if self.reading not in READINGS:
+            raise PolicyError(unknown("reading", self.reading, READINGS))
+
+    @classmethod
+    def paper(cls, reading: str = "barycentre") -> BelMan:
+        """The paper to the letter: τ(t) = 1/(ln t + 15 ln ln t) for all arms."""
+        return cls(Paper(), reading)
+
+    @classmethod
+    def until(cls, horizon: int) -> BelMan:
+        """The default where play ends after `horizon` turns: less regret by then, greedy later.
+
+        >>> BelMan.until(1_000).schedule.settings[-1]
+        1000.0
+        """
+        return cls(Evidence(horizon=horizon))
+
+    @property
+    def schedule(self) -> Exposure:
+        """The exposure, as a schedule."""
+        return exposure(self.exposure)
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return READINGS[self.reading][self.schedule.form]
+
+    def params(self, family: Family) -> Floats:
+        if self.schedule.form in ("evidence", "explored"):
+            return what_is_expected(family, *self.schedule.settings)
+        return np.array([*self.schedule.settings, 0.0])
+
+    def memory(self, arms: int, dimension: int) -> Any:
+        known = blank(arms, dimension)
+        if self.schedule.form == "evidence":
+            return known
+        if self.schedule.form != "explored":
+            known = known._replace(judged=np.zeros((5, 0)))
+        return Memory(
+            points=np.zeros((dimension, arms)),
+            negentropy=np.zeros(arms),
+            averaged=np.zeros((dimension, arms)),
+            total=np.zeros(dimension),
+            refreshes=np.zeros(1),
+            pseudobelief=np.ones(dimension),
+            eta=np.zeros(dimension),
+            row_scratch=np.zeros((2, dimension)),
+            **known._asdict(),
+        )
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        return self.schedule.pull(turns, arms)
+
+    def check(self, family: Family, arms: int) -> None:
+        if self.reading == "joint":
+            check_joint(family)
+
+    def explanation(
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
+    ) -> dict[str, Floats]:
+        """KL to the pseudobelief and τ of each arm (infinite for the leader, if τ is per arm).
+
+        Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is
+        over.
+        """
+        if self.schedule.form in ("evidence", "explored"):
+            if turn_value > -math.inf:
+                return columns(family, self.params(family), ledger, memory, index)
+            turn_value = 0.0
+        kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
+        pull = np.full(len(kl), turn_value)
+        if self.schedule.form == "weighed":
+            leading = float(memory.expected.max())
+            pull[:] = 0.0
+            for a, mean in enumerate(memory.expected):
+                if math.isfinite(leading) and leading > mean:
+                    against = evidence_against(family, memory, a, leading)
+                    plays = ledger.plays[a] + self.schedule.settings[0]
+                    pull[a] = turn_value * plays * against / (leading - mean)
+        # of all arms' KL, which kernels leave out
+        shared = family.log_partition(memory.pseudobelief)
+        with np.errstate(divide="ignore"):
+            return {"KL to pseudobelief": kl, "exposure": 1.0 / pull, "index": index - shared}
+
+
+# what `__init__` takes, which `__new__` would hide
+_taken = inspect.signature(BelMan.__init__)
+BelMan.__signature__ = _taken.replace(  # type: ignore[attr-defined]
+    parameters=list(_taken.parameters.values())[1:]
+)

@@ -1,0 +1,1 @@
+"""Policies that look for the best arm: elimination, confidence bounds, top-two rules, stopping."""

@@ -1,0 +1,144 @@
+"""Top-two Thompson sampling (Russo, 2016): the largest of a draw, or of another that disagrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.policy import (
+    Floats,
+    Ledger,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    pick,
+    to_be_integrated,
+)
+from belman.policies.settings import is_number, require
+from belman.policies.thompson.thompson import chances_of_largest
+
+_DRAWS = 100  # before the runner-up of the last draw is taken
+_BESIDE = 0.3  # below this quantile of the leader another arm's 1 − 0.3 is well in the race
+_LEVELS = 1.0 / (1.0 + np.exp(-np.arange(-16.0, 16.25, 0.25)))  # at which laws of draws are read
+
+
+@kernel
+def _draw(family, law, beliefs, mind, index):
+    """Draw an expected reward for each arm that can be played: the arm with the largest."""
+    for a in range(index.size):
+        if index[a] == index[a]:
+            index[a] = family.sample_mean(law, beliefs[a], mind)
+    return pick(index, mind)[0]
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    """The draw in which the arm to play is the largest, so that it also ranks the other arms."""
+    leader = _draw(family, law, ledger.beliefs, mind, index)
+    if index.size > 1 and chance.uniform(mind) >= params[0]:
+        for _ in range(_DRAWS):
+            if _draw(family, law, ledger.beliefs, mind, index) != leader:
+                return
+        index[leader] = -np.inf
+
+
+@kernel
+def _race(family, law, beliefs):
+    """Whether another arm is larger than the likeliest one in 9 % of draws or more: the leader of a
+    draw wins 100 others in at most 0.91^100.
+    """
+    first, low = 0, -np.inf
+    for a in range(len(beliefs)):
+        quantile = family.mean_quantile(law, beliefs[a], _BESIDE, False)
+        if quantile > low:
+            first, low = a, quantile
+    for a in range(len(beliefs)):
+        if a != first and family.mean_quantile(law, beliefs[a], _BESIDE, True) > low:
+            return True
+    return False
+
+
+@kernel
+def _mesh(family, law, beliefs, steps, points):
+    """Quantiles of all arms."""
+    for a in range(len(beliefs)):
+        for i in range(steps.size):
+            upper = steps[i] > 0.5
+            tail = 1.0 - steps[i] if upper else steps[i]
+            points[a * steps.size + i] = family.mean_quantile(law, beliefs[a], tail, upper)
+
+
+@kernel
+def _laws(family, law, beliefs, points, levels):
+    """The chance of every arm to draw less than each of the points."""
+    for a in range(len(beliefs)):
+        for i in range(points.size):
+            levels[a, i] = family.mean_cdf(law, beliefs[a], points[i])
+
+
+KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
+
+
+@dataclass(frozen=True)
+class TopTwoThompson(Policy):
+    """With chance β play the largest of a draw, else draw again until another arm is the largest.
+
+    An arm that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a}
+    p_b/(1 − p_b). After 100 draws in vain the runner-up of the last one is played, which is part
+    of the chances where the leader is next to sure.
+
+    >>> [round(float(share), 3) for share in TopTwoThompson().chances(np.array([0.6, 0.3, 0.1]))]
+    [0.462, 0.392, 0.146]
+    """
+
+    beta: float = 0.5
+
+    name = "top-two-thompson"
+    kernels = KERNELS
+
+    def __post_init__(self) -> None:
+        fits = is_number(self.beta) and 0.0 < self.beta <= 1.0
+        require(self, "beta", fits, "above 0 and at most 1")
+
+    def chances(self, best: Floats) -> Floats:
+        """Where the leader is not next to sure, or there are but two arms."""
+        if len(best) == 1:
+            return best
+        sure = np.maximum(best, 1e-9)  # an arm that cannot be best may still be the runner-up
+        p = sure / sure.sum()
+        odds = p / (1.0 - p)
+        chances: Floats = p * (self.beta + (1.0 - self.beta) * (odds.sum() - odds))
+        return chances
+
+    def own_chances(
+        self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
+    ) -> Floats | None:
+        """Where the leader is next to sure, with the runners-up of draws in vain."""
+        beliefs = np.ascontiguousarray(ledger.beliefs[playable])
+        if len(beliefs) < 3 or family.enter(_race, beliefs=beliefs):
+            return None
+        points = np.zeros(len(beliefs) * len(_LEVELS))
+        family.enter(_mesh, beliefs=beliefs, steps=_LEVELS, points=points)
+        points.sort()
+        levels = np.zeros((len(beliefs), len(points)))
+        family.enter(_laws, beliefs=beliefs, points=points, levels=levels)
+        p = chances_of_largest(levels)
+        first = int(p.argmax())
+        others = np.arange(len(p)) != first
+        vain = p[first] ** _DRAWS
+        second = np.zeros(len(p))
+        second[others] = np.maximum(chances_of_largest(levels[others]) - p[others], 0.0)
+        again = p * others / max(p[others].sum(), 1e-300)
+        challenges = (1.0 - vain) * again * p[first] + vain * second
+        for leader in np.flatnonzero(others):
+            challenges += (
+                p[leader] * np.where(np.arange(len(p)) == leader, 0.0, p) / (1 - p[leader])
+            )
+        chances: Floats = self.beta * p + (1.0 - self.beta) * challenges
+        return chances / chances.sum()

@@ -1,0 +1,171 @@
+"""Proportions that tell the best arm soonest: argmax_w min_a min_x w_* d(μ_*, x) + w_a d(μ_a, x).
+
+With r_a = w_a/w_* the evidence against arm a per play of the best one is g_a(r) = min_x d(μ_*, x) +
+r d(μ_a, x), which rises and is concave with slope d(μ_a, x). At the optimum all g_a are one y, and
+Σ_a d(μ_*, x_a)/d(μ_a, x_a) = 1 (Garivier and Kaufmann, 2016).
+
+Track-and-stop (Garivier and Kaufmann, 2016): plays follow the best proportions so far.
+
+An arm with fewer than sqrt(t) − K/2 plays comes first; otherwise argmax_a t w*_a(μ̂) − n_a. With
+Chernoff's stopping rule it needs T*(μ) ln(1/δ) turns as δ → 0, which no rule can better.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.averages import average, known, plays_needed, variance
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
+
+_STEPS = 100
+_ENOUGH = 1e-8
+_CLOSE = 1e-10
+_MOST = 50.0  # of y, where means at the ends of their range are infinitely far apart
+
+
+@kernel
+def _ratio(family, law, best, spread, mean, other_spread, y, r):
+    """r_a(y) > 0 by Newton, never past the root from below, and d(μ_*, x)/d(μ_a, x) there."""
+    quotient = 0.0
+    for _ in range(_STEPS):
+        x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
+        ours, theirs = family.d(law, best, x, spread), family.d(law, mean, x, other_spread)
+        if theirs == 0.0:  # r is so large that x is the mean of the arm
+            quotient, r = math.inf, 0.1 * r
+            continue
+        quotient = ours / theirs
+        step = (y - ours - r * theirs) / theirs
+        r = max(r + step, 0.1 * r)
+        if abs(step) <= _CLOSE * r:
+            break
+    return r, quotient
+
+
+@kernel
+def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
+    """Σ_a d(μ_*, x_a)/d(μ_a, x_a) at the level y, with all ratios brought there."""
+    total = 0.0
+    for a in range(means.size):
+        if a != leader:
+            ratios[a], quotient = _ratio(
+                family, law, means[leader], spreads[leader], means[a], spreads[a], y, ratios[a]
+            )
+            total += quotient
+    return total
+
+
+@kernel
+def solve(family, law, means, spreads, leader, guess, ratios):
+    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that leads alone.
+
+    `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 +
+    F) − ½, which climbs from −½ to ½, with F the sum over arms.
+    """
+    top = _MOST
+    for a in range(means.size):
+        if a != leader:
+            top = min(top, family.d(law, means[leader], means[a], spreads[leader]))
+    low, low_height, high, high_height = 0.0, -0.5, 1.0, 0.5
+    share = guess if 0.0 < guess < 1.0 else 0.5
+    side = 0
+    for _ in range(_STEPS):
+        total = _sum_of_quotients(family, law, means, spreads, leader, share * top, ratios)
+        height = 0.5 - 1.0 / (1.0 + total)
+        if abs(height) <= _ENOUGH or high - low <= _CLOSE * share:
+            break
+        if height < 0.0:
+            low, low_height = share, height
+            high_height = 0.5 * high_height if side < 0 else high_height
+            side = -1
+        else:
+            high, high_height = share, height
+            low_height = 0.5 * low_height if side > 0 else low_height
+            side = 1
+        share = (low * high_height - high * low_height) / (high_height - low_height)
+    return share
+
+
+class Memory(NamedTuple):
+    """Averages and variances; the leader of the last turn, and where the search for w* ended."""
+
+    mean: Floats  # (K) −∞ before the arm is known
+    spread: Floats  # (K)
+    ratios: Floats  # (K) w_a/w_*
+    level: Floats  # (1) y, as a share of the most it can be
+    leader: Floats  # (1)
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    memory.mean[arm] = -np.inf
+    if known(ledger, arm, params[0]):
+        memory.mean[arm] = average(ledger, arm)
+        memory.spread[arm] = max(variance(ledger, arm), 1e-300) if params[0] > 0.0 else 1.0
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    """t w*_a − n_a, arms that lag behind above all; the fewest plays while no arm leads alone."""
+    leader, ties, fewest, total = 0, 0, np.inf, 0.0
+    for a in range(index.size):
+        fewest = min(fewest, ledger.plays[a] if memory.mean[a] > -np.inf else -np.inf)
+        total += ledger.plays[a]
+        if memory.mean[a] > memory.mean[leader]:
+            leader, ties = a, 0
+        ties += memory.mean[a] == memory.mean[leader]
+    if ties > 1 or fewest < turn_value - 0.5 * index.size or index.size == 1:
+        for a in range(index.size):
+            index[a] = -ledger.plays[a] if memory.mean[a] > -np.inf else np.inf
+        return
+    if memory.leader[0] != leader:
+        memory.leader[0], memory.level[0] = leader, 0.0
+        for a in range(index.size):
+            memory.ratios[a] = 1.0
+    level = solve(family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios)
+    memory.level[0] = level
+    memory.ratios[leader] = 1.0
+    weight = 0.0
+    if np.isnan(level):  # means that no arm of the family has, as imagined rewards may give
+        memory.level[0] = 0.0
+        for a in range(index.size):
+            memory.ratios[a] = 1.0
+    for a in range(index.size):
+        weight += memory.ratios[a]
+    for a in range(index.size):
+        index[a] = total * memory.ratios[a] / weight - ledger.plays[a]
+
+
+KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class TrackAndStop(Policy):
+    """Play the arm that lags most behind the proportions that tell the best arm soonest.
+
+    >>> TrackAndStop()
+    TrackAndStop()
+    """
+
+    name = "track-and-stop"
+    kernels = KERNELS
+
+    def params(self, family: Family) -> Floats:
+        return np.array([plays_needed(family)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(
+            np.full(arms, -np.inf), np.ones(arms), np.ones(arms), np.zeros(1), np.full(1, -1.0)
+        )
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"leader": (-1, arms - 1)}
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """sqrt(t)."""
+        return np.sqrt(turns)

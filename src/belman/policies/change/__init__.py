@@ -1,0 +1,1 @@
+"""A world that changes: run lengths, fading beliefs, detectors, and Drift."""

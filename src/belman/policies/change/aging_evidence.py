@@ -1,0 +1,264 @@
+"""Evidence that ages: the kernels of BelMan in a world that changes (`drift.py`).
+
+Each member of the bank (`run_lengths.py`) is a BelMan of its own, with its own shift and leader: of
+an arm, last told Δ turns ago, q = 1 − (1 − h)^Δ is the chance that it was reset since, and
+μ_a = (1 − q) Σ w_r μ_r + q μ₀; ν_a likewise. The evidence against it is
+e_a = −ln[(1 − q) Σ w_r exp(−ν_r d(μ_r, μ_L)) + q P₀(mean ≥ μ_L)], at most `most`: old refutations
+expire by themselves. The surprise x_a = ln(min(t, 1/(2h))/ν_a) counts no more turns than knowledge
+lives, and is at least 0. Played is argmax_a Σ_j W_j (φ(x_a) − e_a). With one member of hazard 0 it
+is the default.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.policies.averages import keep_terms
+from belman.policies.belman.evidence import phi
+from belman.policies.change import fading_bank, run_lengths
+from belman.policies.change.fading_bank import Fading
+from belman.policies.change.run_lengths import (
+    BEGINNING,
+    NOW,
+    PLAYS,
+    SINCE_TIME,
+    TURN,
+    WEIGHT,
+    Bank,
+    coins_of,
+    elapsed_at,
+    gone,
+    least_said,
+)
+from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
+
+POOL, REACH, MOST, SURE, RENEWAL, PRIOR_MEAN, PRIOR_WORTH = 0, 1, 2, 3, 4, 5, 6
+UNIT, MEMBERS, SIZE, SPANS = 7, 8, 9, 10  # seconds of a unit of time (0: turns), and sizes
+HEAD = 11
+MEAN, WORTH = 0, 1  # rows of judged
+_STEPS, _LITTLE = 8.0, 1e-3  # as in `evidence.py`
+
+
+class Memory(NamedTuple):
+    """A bank, and what a turn needs of its members (J), arms (K) and runs (R)."""
+
+    bank: Bank
+    fading: Fading
+    judged: Floats  # (2, J, K) mean and worth of the runs of an arm, weighed
+    terms: Floats  # (J, K, TERMS, R) the runs' side of the evidence, with the shift
+    worths: Floats  # (J, K, R)
+    means: Floats  # (J, K, R) as judged, with the shift
+    shifts: Floats  # (J)
+    waiting: Floats  # (K) asks whose reward is not told yet
+    seeded: Floats  # (K) whether the bank knows the arm
+    fresh: Floats  # (K) whether what a turn needs of the arm is there
+    scratch: Floats  # (TERMS)
+    arm_scratch: Floats  # (2, K)
+
+
+@kernel
+def judge_run(family, law, params, memory, j, arm, r):
+    """The mean of a run with the prior moved by the member's shift, and its terms."""
+    belief = memory.bank.beliefs[j, arm, r]
+    worth, mean = family.worth(law, belief), family.expected_reward(law, belief)
+    memory.worths[j, arm, r] = worth
+    if worth > 0.0 and math.isfinite(mean):
+        if worth >= params[PRIOR_WORTH]:
+            mean += memory.shifts[j] * params[PRIOR_WORTH] / worth
+        spread = family.spread(law, belief)
+        keep_terms(family, law, mean, spread, memory.scratch, memory.terms[j, arm], r)
+        memory.means[j, arm, r] = mean
+    else:
+        memory.means[j, arm, r] = np.inf
+
+
+@kernel
+def judge_arm(family, law, params, memory, arm):
+    """Renew what a turn needs of an arm whose bank has changed."""
+    bank = memory.bank
+    for j in range(bank.members.size):
+        mean, worth = 0.0, 0.0
+        for r in range(int(bank.counts[j, arm])):
+            judge_run(family, law, params, memory, j, arm, r)
+            weight = bank.runs[WEIGHT, j, arm, r]
+            mean += weight * family.expected_reward(law, bank.beliefs[j, arm, r])
+            worth += weight * memory.worths[j, arm, r]
+        memory.judged[MEAN, j, arm] = mean
+        memory.judged[WORTH, j, arm] = worth
+    memory.fresh[arm] = 1.0
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    """A new arm is taken as the ledger believes; asks that are out make an arm less surprising."""
+    if memory.seeded[arm] == 0.0:
+        count = int(params[MEMBERS])
+        first = params[HEAD + count : HEAD + 2 * count]
+        run_lengths.seed_arm(family, law, first, memory.bank, arm, ledger.beliefs[arm])
+        fading_bank.seed_arm(memory.fading, arm, ledger.beliefs[arm])
+        memory.seeded[arm] = 1.0 + ledger.plays[arm]
+        memory.fresh[arm] = 0.0
+    if memory.fresh[arm] == 0.0:
+        judge_arm(family, law, params, memory, arm)
+    told = memory.bank.arms[PLAYS, arm] + memory.seeded[arm] - 1.0
+    memory.waiting[arm] = max(ledger.plays[arm] - told, 0.0)
+
+
+@kernel
+def learn(family, law, params, ledger, memory, arm, reward):
+    count, size = int(params[MEMBERS]), int(params[SIZE])
+    hazards, first = params[HEAD : HEAD + count], params[HEAD + count : HEAD + 2 * count]
+    prior = params[HEAD + 2 * count : HEAD + 2 * count + size]
+    spans = params[HEAD + 2 * count + size : HEAD + 2 * count + size + int(params[SPANS])]
+    bank, times = memory.bank, memory.bank.times
+    if params[UNIT] == 0.0:
+        times[NOW] = bank.clock[TURN] + 1.0
+    elif bank.arms[PLAYS, arm] == 0.0:  # by the clock, an arm is watched from its first reward on
+        bank.arms[SINCE_TIME, arm] = times[NOW]
+    if bank.clock[TURN] == 0.0:
+        times[BEGINNING] = times[NOW]
+    elapsed, coins = elapsed_at(bank, arm, times[NOW]), coins_of(family, law, prior, bank, arm)
+    least = least_said(family, law, prior, bank, reward, coins)
+    said = run_lengths.learn(
+        family, law, hazards, first, params[RENEWAL], prior, bank, arm, reward, coins, least
+    )
+    fading_bank.learn(
+        family, law, spans, prior, memory.fading, arm, elapsed, reward, coins, least, said
+    )
+    run_lengths.notice(hazards, first, bank, arm, params[SURE])
+    judge_arm(family, law, params, memory, arm)
+
+
+@kernel
+def shift_of(family, law, params, prior, means, worths):
+    """As in `evidence.py`, of the means and worths that a member gives the arms now."""
+    if not params[PRIOR_WORTH] > 0.0:
+        return 0.0
+    moved, learned = 0.0, 0.0
+    for a in range(means.size):
+        if worths[a] > params[PRIOR_WORTH] and math.isfinite(means[a]):
+            moved += means[a] - params[PRIOR_MEAN]
+            learned += 1.0 - params[PRIOR_WORTH] / worths[a]
+    exact = moved / (params[POOL] + learned)
+    if exact >= 0.0:
+        return 0.0
+    mean = params[PRIOR_MEAN]
+    spread = family.moved(law, family.spread(law, prior), mean, mean + exact)
+    if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, spread) < _LITTLE:
+        return 0.0
+    return -(2.0 ** (np.rint(_STEPS * math.log2(-exact)) / _STEPS))
+
+
+@kernel
+def time_of_decision(params, bank):
+    """That of the next reward, in turns, or as it is set."""
+    return bank.clock[TURN] + 1.0 if params[UNIT] == 0.0 else bank.times[NOW]
+
+
+@kernel
+def lifetime(params, bank, hazard):
+    """For how many rewards knowledge is good: half the time between changes."""
+    if params[UNIT] == 0.0:
+        return 0.5 / hazard
+    passed = bank.times[NOW] - bank.times[BEGINNING]
+    rewards = bank.clock[TURN]
+    return max(0.5 / hazard * rewards / passed, 1.0) if passed > 0.0 else max(rewards, 1.0)
+
+
+@kernel
+def weigh_member(family, law, params, prior, memory, j, hazard, greed, index):
+    """Add a member's W_j (φ(x_a) − e_a) to the index of every arm."""
+    bank = memory.bank
+    means, worths = memory.arm_scratch[0], memory.arm_scratch[1]
+    now, told = time_of_decision(params, bank), 1.0
+    for a in range(index.size):
+        changed = gone(hazard, elapsed_at(bank, a, now))
+        mean, worth = memory.judged[MEAN, j, a], memory.judged[WORTH, j, a]
+        if changed > 0.0:
+            mean = (1.0 - changed) * mean + changed * params[PRIOR_MEAN]
+            worth = (1.0 - changed) * worth + changed * params[PRIOR_WORTH]
+        means[a], worths[a] = mean, worth
+        told += worth - params[PRIOR_WORTH]
+    found = shift_of(family, law, params, prior, means, worths)
+    if found != memory.shifts[j]:
+        memory.shifts[j] = found
+        for a in range(index.size):
+            for r in range(int(bank.counts[j, a])):
+                judge_run(family, law, params, memory, j, a, r)
+    leading = -np.inf
+    for a in range(index.size):
+        if worths[a] > 0.0 and math.isfinite(means[a]):
+            if worths[a] >= params[PRIOR_WORTH]:
+                means[a] += found * params[PRIOR_WORTH] / worths[a]
+            if index[a] == index[a]:
+                leading = max(leading, means[a])
+        else:
+            means[a] = np.inf
+    if leading == -np.inf:
+        return
+    above = 1.0
+    if hazard > 0.0 and params[PRIOR_WORTH] > 0.0:
+        above = 1.0 - family.mean_cdf(law, prior, leading)
+    family.weights(law, leading, memory.scratch)
+    lived = min(told, lifetime(params, bank, hazard)) if hazard > 0.0 else told
+    for a in range(index.size):
+        if means[a] == np.inf:
+            index[a] = np.inf
+            continue
+        surprise = math.log(lived / (worths[a] + memory.waiting[a]))
+        if hazard > 0.0:
+            surprise = max(surprise, 0.0)
+        against = 0.0
+        if means[a] < leading:
+            changed = gone(hazard, elapsed_at(bank, a, now))
+            against = evidence_of(family, memory, j, a, leading, changed, above)
+        value = phi(surprise, greed, params[REACH]) - min(against, params[MOST])
+        index[a] += bank.members[j] * value
+
+
+@kernel
+def evidence_of(family, memory, j, arm, leading, changed, above):
+    """−ln of how likely the arm's runs, or a reset, are to be as good as the leader."""
+    bank, weights = memory.bank, memory.scratch
+    count = int(bank.counts[j, arm])
+    if count == 1 and changed == 0.0:
+        if memory.means[j, arm, 0] >= leading:
+            return 0.0
+        against = family.evidence(memory.terms[j, arm], 0, weights)
+        return memory.worths[j, arm, 0] * max(against, 0.0)
+    likely = changed * above
+    for r in range(count):
+        weight = (1.0 - changed) * bank.runs[WEIGHT, j, arm, r]
+        if memory.means[j, arm, r] < leading:
+            against = family.evidence(memory.terms[j, arm], r, weights)
+            weight *= math.exp(-memory.worths[j, arm, r] * max(against, 0.0))
+        likely += weight
+    return -math.log(max(likely, 1e-300))
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+    count, size = int(params[MEMBERS]), int(params[SIZE])
+    prior = params[HEAD + 2 * count : HEAD + 2 * count + size]
+    for a in range(index.size):
+        index[a] = 0.0 if index[a] == index[a] else np.nan
+    for j in range(count):
+        weigh_member(family, law, params, prior, memory, j, params[HEAD + j], greed, index)
+
+
+@kernel
+def recommend(family, law, params, ledger, memory, score):
+    """What the bank expects of each arm."""
+    for a in range(score.size):
+        score[a] = 0.0
+        for j in range(memory.bank.members.size):
+            score[a] += memory.bank.members[j] * memory.judged[MEAN, j, a]
+
+
+KERNELS = PolicyKernels(
+    refresh, indices, choose_by_index, share_of_ties, recommend=recommend, learn=learn
+)

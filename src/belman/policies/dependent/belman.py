@@ -1,0 +1,130 @@
+"""BelMan for arms that share a belief.
+
+The default for arms that share a belief: each is compared with the leader's optimistic value.
+
+With η_a and v_a the marginal of arm a, L the leader and ν_a what the belief about a is worth in
+rewards, the clock is what was learnt about the arms at hand, 1 + Σ_a (ν_a − ν_a0), and at most t.
+The surprise at how little an arm is known is x_a = ln(clock/ν_a) from 0 up, and counts as
+
+    ℓ(x) = p + φ(x),    φ(x) = x²/(x + q/(1 + (x/reach)⁶)),
+
+φ being that of independent arms (`evidence.py`): little for a little surprise, and x for a large
+one, so that an arm that was left after an unlucky start is not left for long.
+The leader may be as good as U = η_L + √(2 ℓ(x_L) v_L), where its own index is 0. The index is
+
+    ℓ(x_a) − (U − η_a)²/(2 v_a):
+
+the surprise at the neglect of an arm minus the evidence that it is not as good as that.
+
+The paper's form on marginals: argmax_a s(t)·E_a[X] − KL(b_a ‖ b̄), b̄ the barycentre of all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman.engine import inlined_kernel, kernel
+from belman.policies.belman.evidence import phi
+from belman.policies.dependent.policy import DependentKernels, DependentPolicy, leader
+from belman.policies.settings import is_between, require
+
+P, Q, REACH = 0, 1, 2  # of params
+
+
+@kernel
+def count(x, params):
+    """ℓ(x)."""
+    return params[P] + phi(x, params[Q], params[REACH])
+
+
+@kernel
+def clock(sight, turn):
+    """What was learnt about the arms at hand, in rewards, and at most the turn."""
+    learnt = 1.0
+    for a in range(sight.eta.size):
+        if sight.first[a] > 0.0:
+            learnt += sight.worth[a] * max(1.0 - sight.variance[a] / sight.first[a], 0.0)
+    return min(learnt, 1.0 * turn)
+
+
+@inlined_kernel
+def shared_belman_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    best = leader(sight.eta)
+    log_clock = math.log(clock(sight, turn))
+    x = max(log_clock - math.log(sight.worth[best]), 0.0)
+    upper = sight.eta[best] + math.sqrt(2.0 * count(x, params) * sight.variance[best])
+    for a in range(index.size):
+        x = max(log_clock - math.log(sight.worth[a]), 0.0)
+        gap = upper - sight.eta[a]
+        if a == best:
+            index[a] = 0.0
+        elif sight.variance[a] > 0.0:
+            index[a] = count(x, params) - 0.5 * gap * gap / sight.variance[a]
+        else:
+            index[a] = 0.0 if gap <= 0.0 else -np.inf
+
+
+SHARED_BELMAN_KERNELS = DependentKernels(shared_belman_indices)
+
+
+@dataclass(frozen=True)
+class SharedBelMan(DependentPolicy):
+    """The default: surprise at how little an arm is known, minus the evidence against it.
+
+    >>> SharedBelMan()
+    SharedBelMan(p=1.5, q=12.0, reach=9.0)
+    """
+
+    p: float = 1.5
+    q: float = 12.0
+    reach: float = 9.0
+
+    name = "shared-belman"
+    kernels = SHARED_BELMAN_KERNELS
+
+    def __post_init__(self) -> None:
+        require(self, "p", is_between(self.p, 0.0, 1e6), "a number from 0 to a million")
+        for name in ("q", "reach"):
+            allowed = is_between(getattr(self, name), 1e-9, 1e6)
+            require(self, name, allowed, "a number above 0, at most a million")
+
+
+@kernel
+def paper_belman_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    arms = index.size
+    pull = max(math.log(turn) + params[0] * math.log(math.log(turn)), 0.0) if turn > 2 else 0.0
+    centre, wide = 0.0, 0.0
+    for a in range(arms):
+        centre += sight.eta[a] / arms
+    for a in range(arms):
+        apart = sight.eta[a] - centre
+        wide += (sight.variance[a] + apart * apart) / arms
+    for a in range(arms):
+        expected = model.expected(law, sight.eta[a], sight.variance[a])
+        apart = sight.eta[a] - centre
+        share = max(sight.variance[a], 1e-300) / max(wide, 1e-300)
+        lies = apart * apart / max(wide, 1e-300)
+        index[a] = pull * expected - 0.5 * (share - 1.0 - math.log(share) + lies)
+
+
+PAPER_BELMAN_KERNELS = DependentKernels(paper_belman_indices)
+
+
+@dataclass(frozen=True)
+class PaperBelMan(DependentPolicy):
+    """The paper's schedule s(t) = ln t + C ln ln t on the marginals of a shared belief.
+
+    >>> PaperBelMan().C
+    15.0
+    """
+
+    C: float = 15.0
+
+    name = "shared-belman-paper"
+    kernels = PAPER_BELMAN_KERNELS
+
+    def __post_init__(self) -> None:
+        require(self, "C", is_between(self.C, 0.0, 1e6), "a number from 0 to a million")

@@ -1,0 +1,167 @@
+"""LinIMED, LinMED and variance-IDS for arms that share a belief.
+
+LinIMED (Bian and Tan 2024), its first form: the least Δ²/(β‖φ‖²) − ln(β‖φ‖²).
+
+Δ is the gap to the leader, ‖φ‖² the variance of the arm in units of the noise, and β the square of
+the radius that holds with chance 1 − 1/t² (`oful.radius`).
+
+Maillard's sampling with a shared belief: chances exp(−Δ²/(2w)), w the variance of a difference.
+
+Linear minimum empirical divergence (Balagopalan and Jun 2024) weighs these by an optimal design;
+here all arms weigh the same.
+
+Variance-based information-directed sampling (Russo and Van Roy 2018), by draws of θ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.engine import kernel
+from belman.models.shared import marginal
+from belman.policies.dependent.optimism import radius
+from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats, leader
+from belman.policies.dependent.thompson import draw_values
+from belman.policies.settings import MOST_DRAWS, is_whole, require
+from belman.policies.thompson.ids import best_pair
+
+
+@kernel
+def lin_imed_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    best = leader(sight.eta)
+    wide = radius(belief, 1.0 / ((turn + 1.0) * (turn + 1.0)), 0.0)
+    for a in range(index.size):
+        gap = sight.eta[best] - sight.eta[a]
+        against = gap * gap / max(wide * wide * sight.variance[a], 1e-300)
+        index[a] = math.log(wide * wide / sight.worth[a]) - against
+
+
+LIN_IMED_KERNELS = DependentKernels(lin_imed_indices)
+
+
+@dataclass(frozen=True)
+class LinIMED(DependentPolicy):
+    """Play the arm whose neglect is least explained by the evidence, with the proven radius.
+
+    >>> LinIMED()
+    LinIMED()
+    """
+
+    name = "lin-imed"
+    kernels = LIN_IMED_KERNELS
+
+
+class LinMEDMemory(NamedTuple):
+    """Room for a difference of features."""
+
+    apart_scratch: Floats  # (d)
+
+
+@kernel
+def lin_med_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    """A race: ln of the chance, less ln of a standard exponential."""
+    best, apart = leader(sight.eta), memory.apart_scratch
+    for a in range(index.size):
+        for i in range(apart.size):
+            apart[i] = features[best, i] - features[a, i]
+        gap, wide = marginal(model, law, belief, apart)
+        against = 0.5 * gap * gap / wide if wide > 0.0 else 0.0
+        index[a] = -against - math.log(-math.log(chance.uniform(mind)))
+
+
+LIN_MED_KERNELS = DependentKernels(lin_med_indices)
+
+
+@dataclass(frozen=True)
+class LinMED(DependentPolicy):
+    """Play each arm with a chance that falls with the evidence that the leader is better.
+
+    >>> LinMED()
+    LinMED()
+    """
+
+    name = "lin-med"
+    by_chance = True
+    kernels = LIN_MED_KERNELS
+
+    def memory(self, arms: int, features: int) -> LinMEDMemory:
+        return LinMEDMemory(np.zeros(features))
+
+
+class LinIDSMemory(NamedTuple):
+    """Room for draws, and for what follows from them."""
+
+    theta_scratch: Floats  # (d)
+    value_scratch: Floats  # (K)
+    share_scratch: Floats  # (K) how often each arm was best
+    given_scratch: Floats  # (K, K) Σ of the values of all arms where an arm was best
+    mean_scratch: Floats  # (K)
+    regret_scratch: Floats  # (K)
+    gain_scratch: Floats  # (K)
+
+
+@kernel
+def lin_ids_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    arms, draws = index.size, int(params[0])
+    share, given, mean = memory.share_scratch, memory.given_scratch, memory.mean_scratch
+    value, regret, gain = memory.value_scratch, memory.regret_scratch, memory.gain_scratch
+    for a in range(arms):
+        share[a] = mean[a] = gain[a] = 0.0
+        for b in range(arms):
+            given[a, b] = 0.0
+    highest = 0.0
+    for _ in range(draws):
+        best = draw_values(model, law, belief, features, mind, memory.theta_scratch, value)
+        share[best] += 1.0
+        highest += value[best] / draws
+        for a in range(arms):
+            given[best, a] += value[a]
+            mean[a] += value[a] / draws
+    for b in range(arms):
+        if share[b] > 0.0:
+            for a in range(arms):
+                apart = given[b, a] / share[b] - mean[a]
+                gain[a] += share[b] / draws * apart * apart
+    for a in range(arms):
+        regret[a] = max(highest - mean[a], 0.0)
+    first, second, weight = best_pair(regret, gain)
+    chosen = first if chance.uniform(mind) < weight else second
+    for a in range(arms):
+        index[a] = 1.0 if a == chosen else -regret[a] - math.sqrt(gain[a])
+
+
+LIN_IDS_KERNELS = DependentKernels(lin_ids_indices)
+
+
+@dataclass(frozen=True)
+class LinIDS(DependentPolicy):
+    """Play the two arms with the least squared regret per variance that the best arm explains.
+
+    >>> LinIDS()
+    LinIDS(draws=200)
+    """
+
+    draws: int = 200
+
+    name = "lin-ids"
+    by_chance = True
+    kernels = LIN_IDS_KERNELS
+
+    def __post_init__(self) -> None:
+        fits = is_whole(self.draws, 2, MOST_DRAWS)
+        require(self, "draws", fits, "a whole number from 2 to a million")
+
+    def memory(self, arms: int, features: int) -> LinIDSMemory:
+        columns = (np.zeros(arms) for _ in range(3))
+        return LinIDSMemory(
+            np.zeros(features),
+            np.zeros(arms),
+            np.zeros(arms),
+            np.zeros((arms, arms)),
+            *columns,
+        )

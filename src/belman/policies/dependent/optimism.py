@@ -1,0 +1,160 @@
+"""Optimism for arms that share a belief: LinUCB, GLM-UCB, Bayes-UCB and OFUL.
+
+LinUCB (Li et al. 2010): η + α·sd.
+
+GLM-UCB (Filippi et al. 2010, in the form of Li et al. 2017): η + α‖φ‖, in the metric of Σφφᵀ.
+
+The bonus takes no account of how much a reward tells at η: the design matrix is that of linear
+rewards, which the policy keeps itself.
+
+Bayes-UCB (Kaufmann, Cappé and Garivier 2012) on marginals: their quantile at 1 − 1/t.
+
+OFUL (Abbasi-Yadkori, Pál and Szepesvári 2011): η + √β·sd, with the radius that is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.models.square_root import observe, project
+from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
+from belman.policies.settings import is_between, require
+from belman.special import normal_quantile
+
+
+@kernel
+def lin_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    for a in range(index.size):
+        index[a] = sight.eta[a] + params[0] * math.sqrt(sight.variance[a])
+
+
+LIN_UCB_KERNELS = DependentKernels(lin_ucb_indices)
+
+
+@dataclass(frozen=True)
+class LinUCB(DependentPolicy):
+    """Play the largest mean plus `alpha` standard deviations.
+
+    >>> LinUCB(alpha=2.0)
+    LinUCB(alpha=2.0)
+    """
+
+    alpha: float = 1.0
+
+    name = "lin-ucb"
+    kernels = LIN_UCB_KERNELS
+
+    def __post_init__(self) -> None:
+        require(self, "alpha", is_between(self.alpha, 0.0, 1e6), "a number from 0 to a million")
+
+
+class Memory(NamedTuple):
+    """The root of (1 + Σφφᵀ)⁻¹."""
+
+    root: Floats  # (d, d)
+    projected_scratch: Floats  # (3, d)
+
+
+@kernel
+def learn(params, memory, features):
+    scratch = memory.projected_scratch
+    project(memory.root, features, scratch[0])
+    observe(memory.root, scratch[0], 1.0, scratch[1], scratch[2])
+
+
+@kernel
+def glm_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    for a in range(index.size):
+        square = project(memory.root, features[a], memory.projected_scratch[0])
+        index[a] = sight.eta[a] + params[0] * math.sqrt(square)
+
+
+GLM_UCB_KERNELS = DependentKernels(glm_ucb_indices, learn)
+
+
+@dataclass(frozen=True)
+class GLMUCB(LinUCB):
+    """Play the largest mean of φᵀθ plus `alpha` times the length of φ in the metric of the plays.
+
+    >>> GLMUCB()
+    GLMUCB(alpha=1.0)
+    """
+
+    name = "glm-ucb"
+    kernels = GLM_UCB_KERNELS
+
+    def memory(self, arms: int, features: int) -> Memory:
+        return Memory(np.eye(features), np.zeros((3, features)))
+
+
+@kernel
+def lin_bayes_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    score = -normal_quantile(1.0 / (turn + 1.0))
+    for a in range(index.size):
+        index[a] = sight.eta[a] + score * math.sqrt(sight.variance[a])
+
+
+LIN_BAYES_UCB_KERNELS = DependentKernels(lin_bayes_ucb_indices)
+
+
+@dataclass(frozen=True)
+class LinBayesUCB(DependentPolicy):
+    """Play the largest quantile at 1 − 1/(t + 1) of the value of an arm.
+
+    >>> LinBayesUCB()
+    LinBayesUCB()
+    """
+
+    name = "lin-bayes-ucb"
+    kernels = LIN_BAYES_UCB_KERNELS
+
+
+@kernel
+def radius(belief, risk, bound):
+    """√(2 ln(1/δ) + ln det S₀/S) + bound: how many standard deviations hold with chance 1 − δ.
+
+    `bound` is how far θ is from the prior's mean, in its standard deviations; 0 stands for √d.
+    """
+    ratio = 0.0
+    for b in range(len(belief.mean)):
+        for i in range(belief.mean.shape[1]):
+            ratio -= 2.0 * belief.share[b] * math.log(belief.root[b, i, i] / belief.prior[b, i])
+    far = bound if bound > 0.0 else math.sqrt(belief.mean.shape[1])
+    return math.sqrt(2.0 * math.log(1.0 / risk) + max(ratio, 0.0)) + far
+
+
+@kernel
+def oful_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    wide = radius(belief, params[0], params[1])
+    for a in range(index.size):
+        index[a] = sight.eta[a] + wide * math.sqrt(sight.variance[a])
+
+
+OFUL_KERNELS = DependentKernels(oful_indices)
+
+
+@dataclass(frozen=True)
+class OFUL(DependentPolicy):
+    """LinUCB with a radius that holds at all turns but for a chance `delta`.
+
+    `bound` is the largest distance of θ from 0 in prior standard deviations; 0 takes √d.
+
+    >>> OFUL()
+    OFUL(delta=0.01, bound=0.0)
+    """
+
+    delta: float = 0.01
+    bound: float = 0.0
+
+    name = "oful"
+    kernels = OFUL_KERNELS
+
+    def __post_init__(self) -> None:
+        fits = is_between(self.delta, 1e-300, 1.0 - 1e-12)
+        require(self, "delta", fits, "a chance between 0 and 1")
+        require(self, "bound", is_between(self.bound, 0.0, 1e9), "a number from 0 up")

@@ -1,0 +1,1 @@
+"""Gittins indices: exact by tables, and in closed form."""

@@ -1,0 +1,1 @@
+"""Policies that play the largest bound or index by divergence."""

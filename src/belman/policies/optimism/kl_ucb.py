@@ -1,0 +1,115 @@
+"""KL-UCB and its variants, which differ by their level of exploration.
+
+KL-UCB (Garivier and Cappé, 2011): argmax_a max{q : n_a d(μ̂_a, q) ≤ ln t + c ln ln t}.
+
+KL-UCB+ (Garivier and Cappé, 2011): argmax_a max{q : n_a d(μ̂_a, q) ≤ ln(t/n_a)}.
+
+KL-UCB++ (Ménard and Garivier, 2017): n d(μ̂, q) ≤ ln⁺(x (ln⁺(x)² + 1)) at x = T/(K n).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.optimism.kl_bound import HORIZON
+from belman.policies.optimism.kl_policy import KLPolicy, bundles_with
+from belman.policies.policy import Floats
+from belman.policies.settings import is_number, is_whole, require
+
+
+@kernel
+def kl_ucb_level(params, ledger, arm):
+    return 0.0
+
+
+KL_UCB_BUNDLES = bundles_with(kl_ucb_level)
+
+
+@dataclass(frozen=True)
+class KLUCB(KLPolicy):
+    """Play the largest mean that rewards do not refute: c = 0 in practice, c = 3 in theory.
+
+    `divergence` is None for the family's own, or one of 'bernoulli', 'exponential', 'gaussian' and
+    'poisson' on rewards that `range` scales to [0, 1]; no range takes the family's own. KL-UCB-exp
+    is `KLUCB(divergence="exponential")`.
+
+    >>> KLUCB(divergence="bernoulli", range=(0, 10))
+    KLUCB(divergence='bernoulli', range=(0.0, 10.0), c=0.0)
+    """
+
+    c: float = 0.0
+
+    name = "kl-ucb"
+    bundles = KL_UCB_BUNDLES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """ln t + c ln ln t, the second term 0 before it is positive."""
+        log_turns = np.log(turns)
+        return log_turns + self.c * np.log(np.maximum(log_turns, 1.0))
+
+
+@kernel
+def kl_ucb_plus_level(params, ledger, arm):
+    return -math.log(ledger.plays[arm])
+
+
+KL_UCB_PLUS_BUNDLES = bundles_with(kl_ucb_plus_level)
+
+
+@dataclass(frozen=True)
+class KLUCBPlus(KLPolicy):
+    """KL-UCB with less confidence for arms played often; `divergence` and `range` as there.
+
+    >>> KLUCBPlus()
+    KLUCBPlus(divergence=None, range=None)
+    """
+
+    name = "kl-ucb+"
+    bundles = KL_UCB_PLUS_BUNDLES
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """ln t."""
+        return np.log(turns)
+
+
+@kernel
+def kl_ucb_plus_plus_level(params, ledger, arm):
+    share = params[HORIZON] / (ledger.plays.size * ledger.plays[arm])
+    if share <= 1.0:
+        return 0.0
+    return math.log(share) + math.log1p(math.log(share) ** 2)
+
+
+KL_UCB_PLUS_PLUS_BUNDLES = bundles_with(kl_ucb_plus_plus_level)
+
+
+@dataclass(frozen=True)
+class KLUCBPlusPlus(KLPolicy):
+    """KL-UCB for a known horizon, minimax and asymptotically optimal; other settings as there.
+
+    >>> KLUCBPlusPlus(1_000)
+    KLUCBPlusPlus(divergence=None, range=None, horizon=1000)
+    """
+
+    horizon: int
+
+    name = "kl-ucb++"
+    bundles = KL_UCB_PLUS_PLUS_BUNDLES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
+
+    def params(self, family: Family) -> Floats:
+        numbers = super().params(family)
+        numbers[HORIZON] = self.horizon
+        return numbers

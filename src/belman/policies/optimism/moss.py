@@ -1,0 +1,153 @@
+"""MOSS and UCBoost.
+
+MOSS-anytime (Degenne and Perchet, 2016): μ̂_a + sqrt((1 + α)/2 · max(0, ln(t/(K n_a)))/n_a).
+
+UCBoost (Liu, Wang, Buccapatnam and Shroff, 2018): KL-UCB in closed form, by weaker divergences.
+
+The index is the least of three bounds max{q : d(μ̂, q) ≤ (ln t + c ln ln t)/n}, by the biquadratic
+distance 2x² + 4x⁴/9, the squared Hellinger distance and the tangent μ̂ ln μ̂ + (1 − μ̂) ln((1 − μ̂)/(1
+− q)) of kl: UCBoost({d_bq, d_h, d_lb}). Its proven regret has kl − 1/e where that of KL-UCB has kl.
+Cost: a few roots and an exponential an arm and turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.averages import average, known
+from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.settings import Bounded, ends_of_rewards, is_number, require
+
+
+class MOSSMemory(NamedTuple):
+    """Per arm: average (infinite before its first play), (high − low)·sqrt((1 + α)/2n), ln n."""
+
+    mean: Floats
+    width: Floats
+    log_plays: Floats
+
+
+@kernel
+def moss_refresh(family, law, params, ledger, memory, arm):
+    played = known(ledger, arm, 0.0)
+    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    memory.width[arm] = params[0] / math.sqrt(ledger.plays[arm]) if played else 0.0
+    memory.log_plays[arm] = math.log(ledger.plays[arm]) if played else 0.0
+
+
+@kernel
+def moss_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        root = math.sqrt(max(turn_value - memory.log_plays[a], 0.0))
+        index[a] = memory.mean[a] + memory.width[a] * root
+
+
+MOSS_KERNELS = PolicyKernels(moss_refresh, moss_indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class MOSS(Bounded):
+    """Play the largest bound of the minimax optimal strategy, in the form that needs no horizon.
+
+    `range` is that of the rewards; None takes the family's own.
+
+    >>> MOSS()
+    MOSS(range=None, alpha=1.35)
+    """
+
+    alpha: float = 1.35
+
+    name = "moss"
+    kernels = MOSS_KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "alpha", is_number(self.alpha) and self.alpha >= 0.0, "a number from 0 up")
+
+    def params(self, family: Family) -> Floats:
+        return super().params(family) * math.sqrt(0.5 * (1.0 + self.alpha))
+
+    def memory(self, arms: int, dimension: int) -> MOSSMemory:
+        return MOSSMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """ln(t/K)."""
+        return np.log(turns / arms)
+
+
+class UCBoostMemory(NamedTuple):
+    """The average of each arm on the scale from 0 to 1, infinite before its first play (K)."""
+
+    mean: Floats
+
+
+@kernel
+def boosted_bound(p, level):
+    """The least of the three bounds on the mean at n·d ≤ f, level = f/n."""
+    if level <= 0.0:
+        return p
+    quadratic = p + math.sqrt(max(math.sqrt(81.0 / 16.0 + 2.25 * level) - 2.25, 0.0))
+    bound = min(quadratic, 1.0)
+    if level < 2.0 - 2.0 * math.sqrt(p):
+        root = (1.0 - 0.5 * level) * math.sqrt(p)
+        root += math.sqrt((1.0 - p) * (level - 0.25 * level * level))
+        bound = min(bound, root * root)
+    if p < 1.0:
+        part = p * math.log(p) if p > 0.0 else 0.0
+        bound = min(bound, 1.0 - (1.0 - p) * math.exp((part - level) / (1.0 - p)))
+    return max(bound, p)
+
+
+@kernel
+def ucboost_refresh(family, law, params, ledger, memory, arm):
+    memory.mean[arm] = np.inf
+    if known(ledger, arm, 0.0):
+        memory.mean[arm] = min(max((average(ledger, arm) - params[0]) / params[1], 0.0), 1.0)
+
+
+@kernel
+def ucboost_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = np.inf
+        if memory.mean[a] < np.inf:
+            bound = boosted_bound(memory.mean[a], turn_value / ledger.plays[a])
+            index[a] = params[0] + params[1] * bound
+
+
+UCBOOST_KERNELS = PolicyKernels(ucboost_refresh, ucboost_indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class UCBoost(Bounded):
+    """KL-UCB for rewards in a range, without a search; c as there.
+
+    >>> UCBoost()
+    UCBoost(range=None, c=0.0)
+    """
+
+    c: float = 0.0
+
+    name = "ucboost"
+    kernels = UCBOOST_KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
+
+    def params(self, family: Family) -> Floats:
+        low, high = ends_of_rewards(self.name, self.range, family)
+        return np.array([low, high - low])
+
+    def memory(self, arms: int, dimension: int) -> UCBoostMemory:
+        return UCBoostMemory(np.zeros(arms))
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """ln t + c ln ln t, the second term 0 before it is positive."""
+        log_turns = np.log(turns)
+        return log_turns + self.c * np.log(np.maximum(log_turns, 1.0))

@@ -1,0 +1,1 @@
+"""Policies that keep rewards as they came, and resample them."""

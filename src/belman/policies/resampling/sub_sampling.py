@@ -1,0 +1,203 @@
+"""Sub-sampling duels (Baudry, Kaufmann and Maillard, 2020): in rounds, challengers face a leader.
+
+The leader has the most plays (then the best average). In a round each other arm is played whose
+average is at least that of as many rewards of the leader, taken as one block, or that has at most
+sqrt(ln r) plays in round r; if there is none, the leader. No distribution of rewards is needed, nor
+bounds.
+
+Of every arm the running sums of its last `kept` rewards are kept, so that a block costs one
+subtraction and memory is bounded; a challenger with more plays than that meets a block of `kept`.
+
+LB-SDA (Baudry, Russac and Cappé, 2021): sub-sampling duels by the last block of the leader.
+
+It draws nothing after the first turns. Cost: a subtraction an arm and round; memory: `kept` sums an
+arm, as in their LB-SDA-LM with a limit that does not grow.
+
+RB-SDA (Baudry, Kaufmann and Maillard, 2020): sub-sampling duels by a random block of the leader.
+
+Cost: a draw and a subtraction an arm and round; memory: `kept` sums an arm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.engine import factory, kernel
+from belman.policies.policy import (
+    Floats,
+    Kernel,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    rearranged,
+    share_of_ties,
+    to_be_integrated,
+)
+from belman.policies.settings import is_whole, require
+
+_MOST = 100_000  # rewards kept of an arm
+
+
+class Memory(NamedTuple):
+    """What was seen of K arms, and who is to be played in this round."""
+
+    sums: Floats  # (K, kept + 1) running sums, the n-th at place n modulo kept + 1
+    seen: Floats  # (K) how many rewards
+    total: Floats  # (K) their sum
+    listed: Floats  # (K)
+    rounds: Floats  # (1)
+
+
+@kernel
+def learn(family, law, params, ledger, memory, arm, reward):
+    memory.seen[arm] += 1.0
+    memory.total[arm] += reward
+    memory.sums[arm, int(memory.seen[arm]) % memory.sums.shape[1]] = memory.total[arm]
+
+
+@kernel
+def block_mean(memory, arm, last, size):
+    """The mean of a block of rewards of an arm that ends with the `last` one."""
+    places = memory.sums.shape[1]
+    return (memory.sums[arm, last % places] - memory.sums[arm, (last - size) % places]) / size
+
+
+@kernel
+def _lead(memory, index):
+    """The open arm with the most plays, then the best average."""
+    leader = -1
+    for a in range(index.size):
+        if index[a] == index[a]:
+            more = leader < 0 or memory.seen[a] > memory.seen[leader]
+            same = leader >= 0 and memory.seen[a] == memory.seen[leader]
+            if more or (same and memory.total[a] > memory.total[leader]):
+                leader = a
+    return leader
+
+
+@factory
+def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernels:
+    """Kernels by `last_of(mind, seen, kept, size)`, where the leader's block of that size ends."""
+
+    @kernel
+    def renew(memory, leader, mind, index):
+        """The list of a new round, among the arms that are open."""
+        memory.rounds[0] += 1.0
+        forced = math.sqrt(math.log(memory.rounds[0]))
+        seen, kept, listed = memory.seen[leader], memory.sums.shape[1] - 1, 0
+        for a in range(index.size):
+            memory.listed[a] = 0.0
+            plays = memory.seen[a]
+            if a != leader and index[a] == index[a] and plays < seen:
+                size = min(int(plays), kept)
+                last = last_of(mind, int(seen), kept, size)
+                mean = memory.total[a] / plays
+                if plays <= forced or mean >= block_mean(memory, leader, last, size):
+                    memory.listed[a] = 1.0
+                    listed += 1
+        if listed == 0:
+            memory.listed[leader] = 1.0
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        """Arms never played, then the first on the list, which is struck off, then the others."""
+        unseen, waiting = 0, 0
+        for a in range(index.size):
+            if index[a] == index[a]:
+                unseen += memory.seen[a] == 0.0
+                waiting += memory.listed[a] > 0.0
+        if unseen == 0 and waiting == 0:
+            renew(memory, _lead(memory, index), mind, index)
+        struck = unseen > 0
+        for a in range(index.size):
+            closed = index[a] != index[a]
+            index[a] = np.inf if memory.seen[a] == 0.0 else 0.0
+            if not struck and not closed and memory.listed[a] > 0.0:
+                index[a], memory.listed[a], struck = 1.0, 0.0, True
+
+    return PolicyKernels(no_refresh, indices, choose_by_index, propensity, learn=learn)
+
+
+@dataclass(frozen=True)
+class SubSampling(Policy):
+    """A policy of sub-sampling duels, that keeps the last `kept` rewards of every arm."""
+
+    kept: int = 512
+
+    def __post_init__(self) -> None:
+        fits = is_whole(self.kept, 1, _MOST)
+        require(self, "kept", fits, f"a whole number of rewards from 1 to {_MOST:,}")
+
+    @property
+    def learns_from_asks(self) -> bool:
+        return True
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        sums = np.zeros((arms, self.kept + 1))
+        seen, total, listed = (np.zeros(arms) for _ in range(3))
+        return Memory(sums, seen, total, listed, np.zeros(1))
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"rounds": (0, 2**53), "listed": (0, 1), "seen": (0, 2**53)}
+
+    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+        sums = rearranged(memory.sums, fresh.sums, 0, places)
+        seen = rearranged(memory.seen, fresh.seen, 0, places)
+        total = rearranged(memory.total, fresh.total, 0, places)
+        return Memory(sums, seen, total, fresh.listed, memory.rounds.copy())
+
+    def forget(self, memory: Memory, arm: int) -> None:
+        """A history cannot be made from a belief: it begins anew."""
+        memory.sums[arm] = 0.0
+        memory.seen[arm] = memory.total[arm] = 0.0
+        memory.listed[arm] = 0.0
+
+
+@kernel
+def last_end(mind, seen, kept, size):
+    """The last block ends with the last reward."""
+    return seen
+
+
+LB_SDA_KERNELS = bundle_with(last_end, share_of_ties)
+
+
+@dataclass(frozen=True)
+class LBSDA(SubSampling):
+    """Play whoever is not worse than the last rewards of the leader, as many as it has itself.
+
+    >>> LBSDA(kept=1_000)
+    LBSDA(kept=1000)
+    """
+
+    name = "lb-sda"
+    kernels = LB_SDA_KERNELS
+
+
+@kernel
+def random_end(mind, seen, kept, size):
+    """Where a block drawn uniformly among those that are kept ends."""
+    return seen - chance.below(mind, min(seen, kept) - size + 1)
+
+
+RB_SDA_KERNELS = bundle_with(random_end, to_be_integrated)
+
+
+@dataclass(frozen=True)
+class RBSDA(SubSampling):
+    """Play whoever is not worse than as many rewards in a row of the leader, drawn at random.
+
+    >>> RBSDA()
+    RBSDA(kept=512)
+    """
+
+    name = "rb-sda"
+    draws_from_beliefs = False
+    kernels = RB_SDA_KERNELS

@@ -1,0 +1,64 @@
+"""Boltzmann–Gumbel exploration (Cesa-Bianchi, Gentile, Lugosi and Neu, 2017): Boltzmann done right.
+
+argmax_a μ̂_a + C Z_a/sqrt(n_a) with standard Gumbel Z: a temperature of its own for every arm. C is
+the deviation of rewards, σ, ½ for rewards from 0 to 1 (some code has 1). Cost: a Gumbel draw an arm
+and turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.optimism.ucb1 import UCB1Memory, ucb1_refresh
+from belman.policies.policy import Floats, Ledger, PolicyKernels, choose_by_index, to_be_integrated
+from belman.policies.settings import SubGaussian
+from belman.policies.thompson.thompson import chances_of_largest
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = memory.mean[a]
+        if index[a] < np.inf:
+            index[a] += memory.width[a] * chance.gumbel(mind)
+
+
+#: Of a standard Gumbel law, from the level 1e-9 to 1 − 1e-9.
+_QUANTILES = -np.log(np.logaddexp(0.0, -np.linspace(-21.0, 21.0, 85)))
+
+KERNELS = PolicyKernels(ucb1_refresh, indices, choose_by_index, to_be_integrated)
+
+
+@dataclass(frozen=True)
+class BoltzmannGumbel(SubGaussian):
+    """Play the largest average with Gumbel noise that shrinks as an arm is known better.
+
+    >>> BoltzmannGumbel(sigma=0.25)
+    BoltzmannGumbel(sigma=0.25)
+    """
+
+    name = "boltzmann-gumbel"
+    kernels = KERNELS
+
+    def params(self, family: Family) -> Floats:
+        return np.array([self.deviation(family)])
+
+    def memory(self, arms: int, dimension: int) -> UCB1Memory:
+        return UCB1Memory(np.zeros(arms), np.zeros(arms))
+
+    def own_chances(
+        self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
+    ) -> Floats | None:
+        plays = ledger.plays[playable]
+        if (plays == 0.0).any():
+            return (plays == 0.0) / np.count_nonzero(plays == 0.0)
+        mean = ledger.sums[playable] / plays
+        width = self.deviation(family) / np.sqrt(plays)
+        points = np.sort((mean[:, None] + width[:, None] * _QUANTILES).ravel())
+        return chances_of_largest(np.exp(-np.exp((mean[:, None] - points) / width[:, None])))

@@ -1,0 +1,102 @@
+"""Thompson sampling: draw an expected reward from each belief and play the largest draw.
+
+Thompson as in the authors' queueing code: a coin of the drawn chance, and an arm that shows 1.
+
+The coin throws away most of what the draw says, so that good arms are told from bad ones only by
+how often they show 1.
+
+Chances of policies that play the largest of independent draws whose laws are known.
+
+P(a) = ∫ Π_{b≠a} F_b dF_a, summed over the cells of a mesh on which every F is nearly straight. A
+point of positive chance is a cell as well: ties drawn uniformly are draws within it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman import chance
+from belman.engine import inlined_kernel, kernel
+from belman.families.family import Family
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    to_be_integrated,
+)
+from belman.policies.settings import Bounded, ends_of_rewards
+
+
+@inlined_kernel
+def thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
+
+
+THOMPSON_KERNELS = PolicyKernels(no_refresh, thompson_indices, choose_by_index, to_be_integrated)
+
+
+@dataclass(frozen=True)
+class Thompson(Policy):
+    """Play each arm with the chance that it is the best one.
+
+    >>> Thompson()
+    Thompson()
+    """
+
+    name = "thompson"
+    kernels = THOMPSON_KERNELS
+
+
+@kernel
+def coin_thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    """Params: the low end of rewards and their width."""
+    for a in range(index.size):
+        drawn = (family.sample_mean(law, ledger.beliefs[a], mind) - params[0]) / params[1]
+        index[a] = 1.0 if chance.uniform(mind) < drawn else 0.0
+
+
+COIN_THOMPSON_KERNELS = PolicyKernels(
+    no_refresh, coin_thompson_indices, choose_by_index, to_be_integrated
+)
+
+
+@dataclass(frozen=True)
+class CoinThompson(Bounded):
+    """Thompson by a Bernoulli draw of the Beta draw, as the authors code it, to show what it costs.
+
+    >>> CoinThompson().name
+    'thompson-authors'
+    """
+
+    name = "thompson-authors"
+    draws_from_beliefs = False  # coins do not tell which draw was the largest
+    kernels = COIN_THOMPSON_KERNELS
+
+    def params(self, family: Family) -> Floats:
+        low, high = ends_of_rewards(self.name, self.range, family)
+        return np.array([low, high - low])
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+
+def chances_of_largest(levels: Floats) -> Floats:
+    """The chance of each draw (a row: F at rising points) to be the largest.
+
+    >>> chances_of_largest(np.array([[0.0, 0.5, 1.0], [0.0, 0.5, 1.0]])).tolist()
+    [0.5, 0.5]
+    """
+    rises = np.diff(levels, axis=1)
+    chances = np.zeros(len(levels))
+    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        inside = levels[:, :-1] + 0.5 * (1.0 + node) * rises
+        ahead = np.cumprod(np.vstack([np.ones_like(inside[:1]), inside[:-1]]), axis=0)
+        behind = np.cumprod(np.vstack([np.ones_like(inside[:1]), inside[:0:-1]]), axis=0)[::-1]
+        chances += 0.5 * weight * (rises * ahead * behind).sum(axis=1)
+    total = chances.sum()
+    return chances / total if total > 0.0 else np.full(len(levels), 1.0 / len(levels))

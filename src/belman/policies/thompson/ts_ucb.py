@@ -1,0 +1,180 @@
+"""Thompson draws held to bounds: TS-UCB and MOTS.
+
+TS-UCB (Baek and Farias, 2020): play the arm that loses least per unit of confidence radius.
+
+With R̂ the average over m Thompson draws of the largest, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a);
+arms never played come first.
+
+MOTS, minimax optimal Thompson sampling (Jin, Xu, Shi, Xiao and Gu, 2021): clipped draws.
+
+An arm draws θ from N(μ̂, σ²/(ρ n)), cut at μ̂ + σ sqrt(α ln⁺(T/(K n))/n), and the largest is played.
+The theorem has ρ in (½, 1), and for each a large α; the defaults are this library's, with ρ next to
+the 1 of Thompson sampling. Cost: a normal draw an arm and turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.averages import average, known
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, to_be_integrated
+from belman.policies.settings import MOST_DRAWS, SubGaussian, is_number, is_whole, require
+
+_LARGEST = 1e300  # of R̂, so that differences stay defined
+
+
+class TSUCBMemory(NamedTuple):
+    """What a turn needs of each arm."""
+
+    expected: Floats  # (K) expected reward
+    root: Floats  # (K) sqrt(n)
+
+
+@kernel
+def ts_ucb_refresh(family, law, params, ledger, memory, arm):
+    memory.expected[arm] = family.expected_reward(law, ledger.beliefs[arm])
+    memory.root[arm] = math.sqrt(ledger.plays[arm])
+
+
+@kernel
+def ts_ucb_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    draws = int(params[0])
+    total = 0.0
+    for _ in range(draws):
+        largest = -np.inf
+        for a in range(index.size):
+            largest = max(largest, family.sample_mean(law, ledger.beliefs[a], mind))
+        total += min(max(largest / draws, -_LARGEST), _LARGEST)
+    for a in range(index.size):
+        root = memory.root[a]
+        index[a] = (memory.expected[a] - total) * root if root > 0.0 else np.inf
+
+
+@kernel
+def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    """With one draw, R̂ ≤ x has chance Π_a F_a(x), and each arm is least in an interval of R̂."""
+    if memory.root[arm] == 0.0 or memory.expected[arm] == np.inf:
+        return 1.0 / ties
+    if params[0] > 1.0:
+        return np.nan
+    low, high = -np.inf, np.inf
+    for a in range(memory.root.size):
+        if closed.size == 0 or not closed[a]:
+            lead = memory.root[arm] - memory.root[a]
+            cross = (
+                memory.expected[arm] * memory.root[arm] - memory.expected[a] * memory.root[a]
+            ) / lead
+            if lead > 0.0:
+                high = min(high, cross)
+            elif lead < 0.0:
+                low = max(low, cross)
+    below = _largest_below(family, law, ledger, low)
+    return max(_largest_below(family, law, ledger, high) - below, 0.0) / ties
+
+
+@kernel
+def _largest_below(family, law, ledger, x):
+    """The chance that every arm's expected reward is at most x."""
+    if not math.isfinite(x):
+        return 1.0 if x > 0.0 else 0.0
+    share = 1.0
+    for a in range(ledger.plays.size):
+        share *= family.mean_cdf(law, ledger.beliefs[a], x)
+    return share
+
+
+TS_UCB_KERNELS = PolicyKernels(ts_ucb_refresh, ts_ucb_indices, choose_by_index, propensity)
+
+
+@dataclass(frozen=True)
+class TSUCB(Policy):
+    """Play argmin_a (R̂ − μ_a)·sqrt(n_a), where R̂ averages the largest of `draws` Thompson draws.
+
+    >>> TSUCB()
+    TSUCB(draws=1)
+    """
+
+    draws: int = 1
+
+    name = "ts-ucb"
+    draws_from_beliefs = False  # the law of an average of several largest draws has no closed form
+    kernels = TS_UCB_KERNELS
+
+    def __post_init__(self) -> None:
+        fits = is_whole(self.draws, 1, MOST_DRAWS)
+        require(self, "draws", fits, "a whole number from 1 to a million")
+
+    def memory(self, arms: int, dimension: int) -> TSUCBMemory:
+        return TSUCBMemory(np.zeros(arms), np.zeros(arms))
+
+
+#: Where params have their numbers.
+SIGMA, HORIZON, RHO, ALPHA = 0, 1, 2, 3
+
+
+class MOTSMemory(NamedTuple):
+    """Per arm: the average (infinite before its first play), deviation and cap of its draws."""
+
+    mean: Floats
+    width: Floats
+    cap: Floats
+
+
+@kernel
+def mots_refresh(family, law, params, ledger, memory, arm):
+    memory.mean[arm] = np.inf
+    if known(ledger, arm, 0.0):
+        plays = ledger.plays[arm]
+        level = max(math.log(params[HORIZON] / (ledger.plays.size * plays)), 0.0)
+        memory.mean[arm] = average(ledger, arm)
+        memory.width[arm] = params[SIGMA] / math.sqrt(params[RHO] * plays)
+        reach = math.sqrt(params[ALPHA] * level / plays)
+        memory.cap[arm] = memory.mean[arm] + params[SIGMA] * reach
+
+
+@kernel
+def mots_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = memory.mean[a]
+        if index[a] < np.inf:
+            index[a] = min(index[a] + memory.width[a] * chance.normal(mind), memory.cap[a])
+
+
+MOTS_KERNELS = PolicyKernels(mots_refresh, mots_indices, choose_by_index, to_be_integrated)
+
+
+@dataclass(frozen=True)
+class MOTS(SubGaussian):
+    """Thompson sampling with normal draws that are clipped from above, for a known horizon.
+
+    >>> MOTS(1_000)
+    MOTS(sigma=None, horizon=1000, rho=0.9999, alpha=2.0)
+    """
+
+    horizon: int
+    rho: float = 0.9999
+    alpha: float = 2.0
+
+    name = "mots"
+    draws_from_beliefs = False
+    kernels = MOTS_KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
+        fits = is_number(self.rho) and 0.0 < self.rho <= 1.0
+        require(self, "rho", fits, "above 0 and at most 1")
+        require(self, "alpha", is_number(self.alpha) and self.alpha > 0.0, "a positive number")
+
+    def params(self, family: Family) -> Floats:
+        return np.array([self.deviation(family), float(self.horizon), self.rho, self.alpha])
+
+    def memory(self, arms: int, dimension: int) -> MOTSMemory:
+        return MOTSMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
