@@ -283,7 +283,7 @@ def _columns(key: Form, kind: Any) -> Form:
         columns = [
             [key.read(one, scope) for one in keys],
             *(
-                lengthened(content[name], rows, lambda value, own=own: own.read(value, scope))
+                lengthened(content[name], rows, _reader(own, scope))
                 for name, own in zip(kind._fields, forms[1:], strict=True)
             ),
         ]
@@ -293,6 +293,10 @@ def _columns(key: Form, kind: Any) -> Form:
         return found
 
     return Form(write, read, dict.copy)
+
+
+def _reader(own: Form, scope: Scope) -> Callable[[Any], Any]:
+    return lambda content: own.read(content, scope)
 
 
 def shortened(values: list[Any], write: Callable[[Any], Any]) -> list[Any]:
