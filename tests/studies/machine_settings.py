@@ -16,6 +16,10 @@ FAMILIES: dict[str, tuple[dict[str, str], tuple[float, ...]]] = {
     "gaussian-unknown": ({"family": "'gaussian-unknown'"}, (-1.5, 0.1, 2.0, 0.3)),
     "poisson": ({"family": "'poisson'"}, (0.0, 1.0, 3.0)),
     "money": ({"family": "'money'"}, (0.0, 9.9, 120.0)),
+    "utility": (
+        {"family": "'gaussian-unknown'", "reward": "'gain - 0.5*refund'"},
+        (-1.5, 0.1, 2.0, 0.3),
+    ),
 }
 POLICIES = (
     "belman.BelMan()",
@@ -40,7 +44,7 @@ WINDOWS: dict[str, dict[str, str]] = {
     "window": {"window": "60", "early": "False"},
     "early": {"window": "60"},
     "accumulate": {"window": "60", "accumulate": "True"},
-    "silent": {"window": "60", "silence": "None"},
+    "forget": {"window": "60", "silence": "'forget'"},
 }
 SHARES: dict[str, dict[str, str]] = {
     "none": {},
@@ -69,6 +73,15 @@ CONTEXTUAL: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         ("{'country': 'fr', 'age': 30}", "{'country': 'de', 'age': 55.5}", "{'age': None}"),
     ),
     "candidates": ({"context": "['age']", "features": "['price', 'taste']"}, ("{'age': 30}", "{}")),
+}
+MODELS = {"linear": "gaussian-unknown", "logistic": "bernoulli", "poisson": "poisson"}
+FEATURES = "{'a': {'price': 1}, 'b': {'price': 2.5}, 'c': {'price': 4}}"
+#: What arms share along features.
+ALONG: dict[str, dict[str, str]] = {
+    "none": {},
+    "disjoint": {"pooling": "'disjoint'"},
+    "features": {"features": FEATURES},
+    "hybrid": {"features": FEATURES, "pooling": "'hybrid'"},
 }
 CANDIDATES = (
     "[{'price': 4, 'taste': 'sweet'}, {'price': 9, 'taste': 'salty'}]",
@@ -116,16 +129,12 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     then = draw(st.sampled_from(["none"] * 3 + sorted(RULES))) if independent else "none"
     found["seed"] = str(draw(st.integers(0, 3)))
     if along:
-        model = (
-            "linear"
-            if found.kind == "candidates"
-            else draw(st.sampled_from(["linear", "logistic"]))
-        )
-        found.family = {"linear": "gaussian-unknown", "logistic": "bernoulli"}[model]
+        model = "linear" if found.kind == "candidates" else draw(st.sampled_from(sorted(MODELS)))
+        found.family = MODELS[model]
         found |= {"model": repr(model)}
         policy = draw(st.sampled_from(FEATURED))
-        if found.kind == "contexts" and draw(st.booleans()):
-            found["pooling"] = "'disjoint'"
+        if found.kind == "contexts":
+            found |= ALONG[draw(st.sampled_from(sorted(ALONG)))]
     else:
         with_money = independent and then == "none"
         families = [name for name in FAMILIES if with_money or name != "money"]

@@ -214,6 +214,18 @@ def test_arms_retire_and_come_back(opened):
         study.add_arm("violet")
 
 
+def test_coefficients_name_no_retired_arm(opened):
+    study = begun(opened, "features")
+    lived(study, "features", 5)
+    whole = study.coefficients()
+    study.retire_arm("red")
+    shown = study.coefficients()
+    kept = [row for row in zip(*whole.columns.values(), strict=True) if row[1] != "red"]
+    assert list(zip(*shown.columns.values(), strict=True)) == kept
+    assert len(kept) < len(whole)
+    assert "red" not in study.contexts()["coefficients"]["of"]
+
+
 def test_past_data_and_exports_keep_contexts(opened, tmp_path):
     study = begun(opened, "features")
     lived(study, "features", 30)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from belman.deciders.decider import Asking
+from belman.deciders.featured.columns import OWN
 from belman.deciders.featured.slots import Floats
 from belman.deciders.validate import is_among, unknown_arm
 from belman.measures.best import best_probabilities
@@ -190,22 +191,27 @@ def reasons(decider: Any, arm: Any, asking: Asking) -> Table:
 
 
 def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
-    """Return every coefficient with its interval, and the deviation of its numbers (`per`)."""
-    learnt = decider.knowledge
-    belief, size = learnt.belief, len(learnt.columns)
-    mean = (belief.share @ belief.mean)[:most]
-    intervals = [ends(decider.model, belief, row, level) for row in np.eye(size)[:most]]
-    labels = _labels(decider)[:most]
+    """Return every coefficient with its interval, and the deviation of its numbers (`per`), or the
+    first ones; those that retired arms have for themselves are left out.
+    """
+    learnt, labels = decider.knowledge, _labels(decider)
+    belief, columns = learnt.belief, learnt.columns.columns
+    gone = {decider._places[arm] for arm in decider.retired}
+    shown = [
+        place for place, (kind, *parts) in enumerate(columns) if kind != OWN or parts[0] not in gone
+    ][:most]
+    mean = belief.share @ belief.mean
+    intervals = [ends(decider.model, belief, row, level) for row in np.eye(len(columns))[shown]]
     return Table(
         {
-            "feature": [label for _, label in labels],
-            "of": [owner for owner, _ in labels],
-            "coefficient": mean.tolist(),
+            "feature": [labels[place][1] for place in shown],
+            "of": [labels[place][0] for place in shown],
+            "coefficient": mean[shown].tolist(),
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "per": [
-                learnt.columns.unit(column, learnt.context, learnt.features)
-                for column in learnt.columns.columns[:most]
+                learnt.columns.unit(columns[place], learnt.context, learnt.features)
+                for place in shown
             ],
         }
     )
