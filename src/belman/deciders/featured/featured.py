@@ -204,6 +204,8 @@ class FeaturedDecider(Decider):
 
     def check_room(self, asking: Asking, n: int = 1) -> None:
         self.knowledge.check_room(asking.context or {}, asking.candidates or [])
+        if n == 1:
+            return
         arms = len(self._arms if asking.candidates is None else asking.candidates)
         most = max(MOST_CELLS // (arms * self.columns), 1)
         if n > most:
@@ -231,7 +233,7 @@ class FeaturedDecider(Decider):
             self._rng[:] = rng
         for _ in range(n):
             self.meet(asking)
-        if n == 1 and not (shares.floored or shares.uniform):
+        if n == 1 and (shares is NO_SHARES or not (shares.floored or shares.uniform)):
             found = [self._wish(asking, among)]
         else:
             found = self._choose_beside(asking, n, among, shares)
@@ -320,7 +322,7 @@ class FeaturedDecider(Decider):
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
         self.inward(reward)
-        self.learnt(self._name(choice)).told(self.family, self._counted(reward))
+        self._totals.check(self._name(choice), self._counted(reward))
 
     def _counted(self, reward: float) -> float:
         """Return a reward, or cost, on the scale of the family of totals."""
@@ -354,9 +356,10 @@ class FeaturedDecider(Decider):
 
     def learnt(self, arm: Hashable) -> Learnt:
         """Return all that was learnt of an arm over all contexts."""
-        if not validate.is_among(arm, self._totals):
-            raise validate.unknown_arm(arm, self._arms)
-        return self._totals[arm]
+        try:
+            return self._totals[arm]
+        except (KeyError, TypeError):
+            raise validate.unknown_arm(arm, self._arms) from None
 
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         raise RewardError("rewards along features are learnt one by one, each in its context")

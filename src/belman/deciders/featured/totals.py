@@ -14,6 +14,9 @@ from belman.errors import RewardError
 from belman.families import Family
 from belman.policies import Ledger
 
+#: What a copy makes for itself: calls hold arrays by their addresses.
+_OWN = ("_learn", "_reaches", "_after")
+
 
 class Totals(MutableMapping[Hashable, Learnt]):
     """What was learnt of each arm, by its name; a reward is learnt by one call of a kernel.
@@ -37,25 +40,35 @@ class Totals(MutableMapping[Hashable, Learnt]):
 
     def _prepare(self) -> None:
         self._after = np.zeros(self._family.dimension)
-        self._learn: Call = entry(kernels.learn, family=self._family.kernels).hold(
-            LATER,
-            law=self._family.law,
-            truth=self._truth,
-            priors=self._priors,
-            pending=self._counts[1],
-            stale=np.zeros(len(self._rows) + 1, dtype=np.int64),
-            reach=np.array(self._family.reach),
-            after=self._after,
-            discount=1.0,
-        )
+        held: dict[str, Any] = {
+            "law": self._family.law,
+            "truth": self._truth,
+            "priors": self._priors,
+            "reach": np.array(self._family.reach),
+            "after": self._after,
+            "discount": 1.0,
+        }
+        bundle = self._family.kernels
+        self._reaches: Call = entry(kernels.reaches, family=bundle).hold(LATER, **held)
+        stale = np.zeros(len(self._rows) + 1, dtype=np.int64)
+        more = {"pending": self._counts[1], "stale": stale}
+        self._learn: Call = entry(kernels.learn, family=bundle).hold(LATER, **held, **more)
 
     def tell(self, arm: Hashable, value: float) -> None:
         """Learn a reward of an arm; RewardError, and no change, beyond the belief's reach."""
         row = self._rows[arm]
         if not self._learn(row, value):
-            why = self._family.beyond_reach(self._after)
-            raise RewardError(f"reward {value!r} is too large for arm {arm!r}: {why}")
+            raise self._beyond(arm, value)
         self._counts[0, row] += 1
+
+    def check(self, arm: Hashable, value: float) -> None:
+        """Raise RewardError where a reward would lead beyond the belief's reach."""
+        if not self._reaches(self._rows[arm], value):
+            raise self._beyond(arm, value)
+
+    def _beyond(self, arm: Hashable, value: float) -> RewardError:
+        why = self._family.beyond_reach(self._after)
+        return RewardError(f"reward {value!r} is too large for arm {arm!r}: {why}")
 
     def expect(self, arm: Hashable, n: int) -> None:
         """Count `n` asks of an arm more, or less, as outstanding."""
@@ -63,12 +76,10 @@ class Totals(MutableMapping[Hashable, Learnt]):
 
     def __getitem__(self, arm: Hashable) -> Learnt:
         row = self._rows[arm]
-        return Learnt(
-            tuple(self._priors[row].tolist()),
-            tuple(self._truth.beliefs[row].tolist()),
-            *(float(column[row]) for column in self._truth[1:]),
-            *self._counts[:, row].tolist(),
-        )
+        plays, total, squares = (float(column[row]) for column in self._truth[1:])
+        tells, pending = self._counts[:, row].tolist()
+        prior, belief = (tuple(part[row].tolist()) for part in (self._priors, self._truth.beliefs))
+        return Learnt(prior, belief, plays, total, squares, tells, pending)
 
     def __setitem__(self, arm: Hashable, learnt: Learnt) -> None:
         if arm not in self._rows:
@@ -95,7 +106,7 @@ class Totals(MutableMapping[Hashable, Learnt]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the call, which holds arrays by their addresses: a copy has its own."""
-        return {name: part for name, part in vars(self).items() if name not in ("_learn", "_after")}
+        return {name: part for name, part in vars(self).items() if name not in _OWN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -44,14 +44,15 @@ class Calls:
         choosing = entry(kernels.decide, policy=policy, family=family)
         self.decide: Call = choosing.hold(LATER, **self.held, closed=decider._shut)
         self.after = np.zeros(decider.family.dimension)
-        self.learn: Call = entry(kernels.learn, family=family).hold(
-            LATER,
-            **learnt,
-            priors=decider._priors,
-            reach=np.array(decider.family.reach),
-            after=self.after,
-            discount=float(decider.discount),
-        )
+        reached = {
+            "priors": decider._priors,
+            "reach": np.array(decider.family.reach),
+            "after": self.after,
+            "discount": float(decider.discount),
+        }
+        self.learn: Call = entry(kernels.learn, family=family).hold(LATER, **learnt, **reached)
+        reached |= {name: learnt[name] for name in ("law", "truth")}
+        self.reaches: Call = entry(kernels.reaches, family=family).hold(LATER, **reached)
         self.hear: Call | None = None
         if decider._policy.learns:
             heard = {name: self.held[name] for name in ("law", "params", "truth", "memory")}

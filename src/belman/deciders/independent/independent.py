@@ -307,7 +307,7 @@ class IndependentDecider(Decider):
 
     def expect(self, choice: Choice, n: int = 1) -> None:
         arm = choice.arm
-        if validate.is_among(arm, self.retired):
+        if self.retired and validate.is_among(arm, self.retired):
             learnt = self.retired[arm]
             self.retired[arm] = learnt._replace(pending=learnt.pending + n)
             return
@@ -319,7 +319,15 @@ class IndependentDecider(Decider):
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
-        self.family.update(self.learnt(choice.arm).belief, self.scale.inward(reward))
+        value = self.scale.inward(reward)
+        if self.retired and validate.is_among(choice.arm, self.retired):
+            self.family.update(self.retired[choice.arm].belief, value)
+        elif not self._calls.reaches(self._row(choice.arm), value):
+            raise self._beyond(choice.arm, reward)
+
+    def _beyond(self, arm: Hashable, reward: Any) -> RewardError:
+        why = self.family.beyond_reach(self._calls.after)
+        return RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
 
     def settle(self, choice: Choice, reward: float | None) -> None:
         if reward is None:
@@ -345,8 +353,7 @@ class IndependentDecider(Decider):
         value = self.scale.inward(reward)
         was_pending = bool(self._pending[row])
         if not self._calls.learn(row, value):
-            why = self.family.beyond_reach(self._calls.after)
-            raise RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
+            raise self._beyond(arm, reward)
         if self._calls.hear is not None:
             self._calls.hear(row, value)
         if self.scale.clip:
@@ -444,7 +451,7 @@ class IndependentDecider(Decider):
 
     def learnt(self, arm: Hashable) -> Learnt:
         """Return all that was learnt of an arm, in play or retired."""
-        if validate.is_among(arm, self.retired):
+        if self.retired and validate.is_among(arm, self.retired):
             return self.retired[arm]
         row = self._row(arm)
         return Learnt(
@@ -616,7 +623,8 @@ class IndependentDecider(Decider):
         self._all_tried = False
         if self._by_clock:
             self._policy.set_time(self._memory, self._time)
-        self._calls.settle_heard()
+        if self._calls.hear is not None:
+            self._calls.settle_heard()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""

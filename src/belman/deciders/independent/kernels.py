@@ -106,6 +106,20 @@ def hear(policy, family, law, params, truth, memory, arm: int, reward: float):
 
 
 @kernel
+def reaches(family, law, truth, priors, reach, after, discount, arm: int, reward: float):
+    """Whether the belief `after` a reward stays within its reach; nothing is learnt."""
+    for j in range(after.size):
+        after[j] = truth.beliefs[arm, j]
+    if discount < 1.0:
+        family.belief.blend(law, after, priors[arm], discount)
+    family.update(law, after, reward)
+    for j in range(after.size):  # noqa: SIM110 (kernels make no generators)
+        if not abs(after[j]) <= reach[j]:
+            return False
+    return True
+
+
+@kernel
 def learn(
     family, law, truth, priors, pending, stale, reach, after, discount, arm: int, reward: float
 ):  # fmt: skip
@@ -113,14 +127,8 @@ def learn(
 
     Gives False, and changes nothing, where the belief would leave its reach.
     """
-    for j in range(after.size):
-        after[j] = truth.beliefs[arm, j]
-    if discount < 1.0:
-        family.belief.blend(law, after, priors[arm], discount)
-    family.update(law, after, reward)
-    for j in range(after.size):
-        if not abs(after[j]) <= reach[j]:
-            return False
+    if not reaches(family, law, truth, priors, reach, after, discount, arm, reward):
+        return False
     if discount < 1.0:
         for a in range(truth.plays.size):
             family.belief.blend(law, truth.beliefs[a], priors[a], discount)
