@@ -434,6 +434,9 @@ class FeaturedDecider(Decider):
     def copy(self) -> FeaturedDecider:
         return copy.deepcopy(self)
 
+    def lay_out(self) -> None:
+        """Do nothing: policies along features keep nothing between decisions."""
+
     def state(self, working: bool = False) -> Plain:
         return state_file.plain(saving.to_plain(self))
 

@@ -143,7 +143,8 @@ class Slots:
             return None
         if isinstance(value, bool):
             return str(value)
-        if isinstance(value, str) and len(value) <= _LONGEST and is_text(value):
+        is_short = isinstance(value, str) and len(value) <= _LONGEST
+        if is_short and (value.isascii() or is_text(value)):
             return value
         if isinstance(value, (int, float)) and abs(value) <= _LARGEST:
             return float(value)
