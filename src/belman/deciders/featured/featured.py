@@ -22,6 +22,7 @@ from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import CATEGORY, Slots
 from belman.deciders.learnt import Learnt, known_of
+from belman.deciders.scale import Scale
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.errors import ArmError, RewardError, SettingError
 from belman.families import Family
@@ -104,6 +105,9 @@ class FeaturedDecider(Decider):
         self._told = 0
         base = settings.family_of(self.model, family)
         self.family: Family = Mirror(base) if self.minimise else base
+        self.scale = Scale(
+            base, None, self.minimise
+        )  # of totals; that of the belief is the model's
         self._totals = {arm: Learnt.nothing(tuple(base.prior)) for arm in self.names}
         self._gone: set[Hashable] = set()
         self.knowledge.grow(len(self._arms))
@@ -285,8 +289,13 @@ class FeaturedDecider(Decider):
         return names, [self._rows[place] for place in places if self._rows], places
 
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
-        self.meet(asking, count=False)
-        first, _, order = self._indexed(asking, among)
+        decider = self
+        if self.knowledge.check_room(asking.context or {}, asking.candidates or []):
+            decider = (
+                self.copy()
+            )  # only a choice leaves what is new in a request, as a log tells it
+            decider.meet(asking, count=False)
+        first, _, order = decider._indexed(asking, among)
         return [first, *(arm for arm in order if arm != first)]
 
     @property
@@ -316,7 +325,7 @@ class FeaturedDecider(Decider):
     def _after(self, choice: Choice, reward: Any) -> tuple[float, Learnt]:
         """Return a reward on the scale of the belief, and what was learnt of its arm with it."""
         value, total = self.inward(reward), self.learnt(self._name(choice))
-        return value, total.told(self.family, -float(reward) if self.minimise else float(reward))
+        return value, total.told(self.family, self.scale.inward(reward))
 
     def settle(self, choice: Choice, reward: float | None) -> None:
         name = self._name(choice)
