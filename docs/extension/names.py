@@ -19,6 +19,7 @@ MODULES = (
     "belman.bulk_assignment",
     "belman.dashboard",
     "belman.deciders",
+    "belman.deciders.box.box",
     "belman.delays",
     "belman.dispatch",
     "belman.dispatch.simulation",
@@ -45,6 +46,7 @@ MODULES = (
 #: Of the engine a user needs these alone, to write families and policies.
 _ONLY = {
     "belman.engine": ("Bundle", "allocating_kernel", "kernel"),
+    "belman.deciders.box.box": ("Box",),
     "belman.service.client": ("Client", "RemoteStudy", "RemoteTicket"),
     "belman.bulk_assignment": ("Assignments", "assign_many"),
     "belman.dispatch.simulation": ("dispatched", "simulate_servers"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from belman import LBSDA, Agent, Box
+from belman import LBSDA, Agent, Box, spec
 from belman.engine.tiers import interpreted
 from belman.errors import StateError
 from tests.attack.sample import content_of, signed
@@ -81,7 +81,7 @@ def other_kind(content: Any) -> None:
         ("segmented", state("beliefs", "pooled", "counts", 0, 0, 0, value="nan"), "is damaged"),
         ("segmented", state("beliefs", "pooled", "evidence", 0, value=1.0), "is damaged"),
         ("segmented", state("beliefs", "pooled", "evidence", value=[0.0]), "is not there"),
-        ("segmented", state("inner", "policy", value={"name": "exp3-p"}), "keeps more than belief"),
+        ("segmented", state("inner", "policy", value=spec.describe(LBSDA())), "more than belief"),
         ("segmented", put("open", value=[]), "waits for other rewards"),
         ("segmented", other_asks, "waits for other rewards"),
         ("segmented", put("more", value=1), "too many: more"),

@@ -12,6 +12,7 @@ import numpy as np
 
 from belman import Agent
 from belman.deciders import Choice
+from belman.deciders.independent.saving import sorted_by_name
 from belman.engine.tiers import interpreted
 from belman.errors import BelmanError
 from belman.families import FAMILIES
@@ -132,7 +133,8 @@ def _comes_back(agent: Agent) -> bool:
     """Whether a saved agent is the same when it is loaded."""
     text = agent.to_json()
     try:
-        return Agent.from_json(text, arms=agent.arms).to_json() == text
+        away = [arm for arm, _ in sorted_by_name(agent._decider.retired)]
+        return Agent.from_json(text, arms=[*agent.arms, *away]).to_json() == text
     except BelmanError:
         return False
 

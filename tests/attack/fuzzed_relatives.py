@@ -14,6 +14,7 @@ from tests.attack.fuzzed_agents import ODD
 from tests.attack.harness import Attack, Trials
 
 LIFE = 40  # operations of one agent
+NAMES = ("a", "b", "d", 7, ("x", 1), "\ud800", [], {})  # that files can hold, or nobody
 Operations = dict[str, Callable[[], object]]
 
 
@@ -43,7 +44,7 @@ def _contextual(luck: random.Random) -> tuple[Any, Operations]:
         "explain": lambda: agent.explain(context=context()),
         "reasons": lambda: agent.reasons(_some(luck, "a", "b"), context=context()),
         "retire": lambda: agent.retire_arm(_some(luck, "a", "b")),
-        "add": lambda: agent.add_arm(_some(luck, "a", "b", "d"), _some(luck, None, None)),
+        "add": lambda: agent.add_arm(luck.choice(NAMES), _some(luck, None, None)),
         "report": lambda: agent.report(_some(luck, 0.9)),
         "coefficients": lambda: agent.coefficients(_some(luck, 0.9)),
     }
@@ -67,7 +68,7 @@ def _segmented(luck: random.Random) -> tuple[Any, Operations]:
         ),
         "cancel": lambda: agent.cancel(_some(luck, "a", "b"), _some(luck, 1, 2)),
         "retire": lambda: agent.retire_arm(_some(luck, "a", "b", 3)),
-        "add": lambda: agent.add_arm(_some(luck, "a", "b", "d"), _some(luck, None, None)),
+        "add": lambda: agent.add_arm(luck.choice(NAMES), _some(luck, None, None)),
         "report": lambda: agent.report(context=_some(luck, None, context())),
         "explain": lambda: agent.explain(context=context()),
         "borrowed": lambda: agent.borrowed(context()),

@@ -131,11 +131,11 @@ def _check_counts(study: Study) -> None:
     for row in study.history():
         if row["event"] in ("told", "counted", "corrected", "forgotten"):
             told[row["ticket"]], arms[row["ticket"]] = row["reward"], row["arm"]
-    agent = study.agent()
+    decider = study.copied()[0].decider
     for arm in study.arms:
         own = [x for ticket, x in told.items() if arms[ticket] == arm and x is not None]
         learnt = (1.0 + sum(own), 1.0 + len(own) - sum(own))
-        assert agent.learnt(arm).belief == learnt, arm
+        assert decider.learnt(arm).belief == learnt, arm
 
 
 def survive(

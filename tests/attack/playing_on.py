@@ -9,6 +9,7 @@ from typing import Any
 
 from belman import Agent
 from belman.assignment import Weights, assign
+from belman.deciders import Asking
 from belman.dispatch import Dispatcher
 from belman.errors import BelmanError, RewardError
 from belman.studies.log.event_log import Event, Kind
@@ -107,7 +108,8 @@ def _(state: State, rng: random.Random, turns: int) -> None:
         now += rng.choice((0.0, 1.0, 60.0))
         state.close(now)
         state.count_early(now)
-        ((arm, draw, chance, _),) = state.decide(1)
+        (choice,) = state.decide(1, Asking())
+        arm, draw, chance = state.places[choice.arm], int(choice.draw), choice.probability
         asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
         state.fold(asked, decided=True)
         if rng.random() < 0.7:

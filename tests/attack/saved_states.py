@@ -87,6 +87,7 @@ def _relatives() -> Iterator[Agent]:
     for turn in range(6):
         context = {"country": "ab"[turn % 2], "age": turn % 3}
         segmented.tell(segmented.ask(context=context), turn % 2, context)
+    segmented.ask(2, context={"country": "a", "age": 1})
     yield segmented
     box = Agent(space=Box(x=(-5, 5)), seed=4)
     for turn in range(4):

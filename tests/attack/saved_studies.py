@@ -11,7 +11,7 @@ from belman.assignment import Weights, assign
 from belman.errors import StudyError
 from belman.studies import Storage, Study, open_study
 from belman.studies.state import State, _digest
-from tests.attack.sample import Sample, content_of, signed
+from tests.attack.sample import Sample
 
 _SETTINGS: dict[str, dict[str, Any]] = {
     "snapshot": {},
@@ -21,15 +21,13 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def _signed(content: dict[str, Any]) -> str:
-    if isinstance(content.get("agent"), dict):
-        content = content | {"agent": json.loads(signed(content["agent"]))}
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return f"{_digest(text)}\n{text}"
 
 
 def _plain(state: State) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(state.to_text().partition("\n")[2])
-    return content | {"agent": content_of(json.dumps(content["agent"]))}
+    return content
 
 
 def _document(weights: Weights) -> dict[str, Any]:

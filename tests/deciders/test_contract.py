@@ -365,27 +365,31 @@ def test_many_rewards_at_once_are_those_one_by_one(kind, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("kind", ["independent", "segmented"])
-def test_a_corrected_reward_is_as_if_it_had_been_told_so(kind, family):
+def test_a_corrected_reward_is_as_if_it_had_been_told_so(family):
     """Up to the rounding that a correction may cause, 10⁻⁷ of a belief's deviation."""
     old, new = (1.0, 0.0) if family in ("bernoulli", "poisson") else (0.5, 2.0)
     for before, after in ((old, new), (old, None), (None, new)):
-        inner = IndependentDecider(ARMS, family)
-        wrong: Any = inner if kind == "independent" else SegmentedDecider(("country",), inner)
-        right = wrong.copy()
-        choice = wrong.recall("b", **request(kind))
+        wrong, right = IndependentDecider(ARMS, family), IndependentDecider(ARMS, family)
         for decider, last in ((wrong, before), (right, after)):
             for reward in (1.0, 1.0, 1.0, last):
                 if reward is not None:
-                    decider.record(choice, reward)
+                    decider.record(Choice("b"), reward)
         kept = plain(wrong)
-        patch = wrong.corrected(choice, before, after)
+        patch = wrong.corrected(Choice("b"), before, after)
         assert plain(wrong) == kept
         assert patch is not None
         wrong.take(json.loads(json.dumps(patch)))
         assert wrong.learnt("b").belief == pytest.approx(right.learnt("b").belief, rel=1e-7)
         assert wrong.learnt("b")[2:] == pytest.approx(right.learnt("b")[2:])
         assert wrong.turn == right.turn
+
+
+@pytest.mark.parametrize("kind", ["segmented", "featured", "candidates"])
+def test_where_beliefs_are_shared_only_the_log_can_correct(kind):
+    decider = played(kind)
+    (choice,) = decider.choose(asked(decider, kind), rng=chance.generator(1))
+    decider.settle(choice, 1.0)
+    assert decider.corrected(choice, 1.0, 0.0) is None
 
 
 @pytest.mark.parametrize("kind", SPREADING)
@@ -458,3 +462,13 @@ def test_there_are_four_deciders():
     assert {decider_named(kind).kind for kind in kinds} == kinds
     with pytest.raises(BelmanError, match="no decider"):
         decider_named("tea leaves")
+
+
+@pytest.mark.parametrize("settings", [{"segments": ("age",)}, {"context": ["age"]}], ids=repr)
+def test_a_word_that_no_file_can_hold_is_no_context(settings):
+    agent = belman.Agent(["a", "b"], **settings, seed=1)
+    before = agent.to_json()
+    for word in ("\ud800", "x" * 5_000):
+        with pytest.raises(SettingError, match="age="):
+            agent.ask(context={"age": word})
+    assert agent.to_json() == before

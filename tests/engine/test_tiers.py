@@ -31,13 +31,13 @@ LIFE = """
 """
 #: Played until compiled code chooses, and a little longer.
 TAKEN_OVER = """
-    while agent._calls.decide._run == agent._calls.decide._interpret:
+    while agent._decider._calls.decide._run == agent._decider._calls.decide._interpret:
         choices.append(next(life))
     interpreted = len(choices)
     choices += itertools.islice(life, 500)
     print(len(choices))
     print(*choices)
-    print(*agent._mind, *agent._truth.beliefs.ravel())
+    print(*agent._decider.rng, *agent._decider._truth.beliefs.ravel())
 """
 
 
@@ -54,7 +54,7 @@ def test_choices_are_those_of_a_compiled_agent(tmp_path):
             + f"""
     choices += itertools.islice(life, {count} - 1)
     print(*choices)
-    print(*agent._mind, *agent._truth.beliefs.ravel())
+    print(*agent._decider.rng, *agent._decider._truth.beliefs.ravel())
 """
         )
         compiled = finish(start(script, **{**environment, "BELMAN_COMPILE": "first"}))
@@ -122,7 +122,7 @@ def test_a_fork_compiles_for_itself(tmp_path):
     warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a thread, as meant here
     if os.fork() == 0:
         assert tiers._background.thread is None
-        while agent._calls.decide._run == agent._calls.decide._interpret:
+        while agent._decider._calls.decide._run == agent._decider._calls.decide._interpret:
             next(life)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.wait()[1]))

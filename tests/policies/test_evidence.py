@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,22 +183,3 @@ def test_less_than_thompson_on_ten_arms_of_any_family():
         assert mean_regret(BelMan(), problem, 1_000, 300) < mean_regret(
             belman.Thompson(), problem, 1_000, 300
         )
-
-
-#: Agents saved when every memory held the pseudobelief, and what they went on to play.
-EARLIER = {
-    "evidence": "3111111233113333333113333333333333033312",
-    "two-phase": "1221120123332222223222222222222222233223",
-    "paper": "1111111111111111111111111111111111111111",
-}
-
-
-@pytest.mark.parametrize("name", EARLIER)
-def test_state_files_of_an_earlier_release_go_on_exactly(name):
-    agent = Agent.load(Path(__file__).parent / "earlier" / f"{name}.json")
-    played = ""
-    for reward in np.random.default_rng(4).integers(0, 2, 80)[40:]:
-        arm = agent.ask()
-        agent.tell(arm, float(reward))
-        played += str(arm)
-    assert played == EARLIER[name]

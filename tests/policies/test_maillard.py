@@ -147,7 +147,7 @@ def test_an_agent_reports_the_chance_of_its_choice_and_integrates_no_belief(monk
     def integrated(*given):
         raise AssertionError("beliefs were integrated")
 
-    monkeypatch.setattr("belman.agent.agent.best_probabilities", integrated)
+    monkeypatch.setattr("belman.deciders.independent.independent.best_probabilities", integrated)
     for policy in (MED(), KLMS(), ExpKLMS(), ExpTS(), ExpTSPlus(), BoltzmannGumbel()):
         agent = Agent(["a", "b"], policy=policy, seed=3)
         for arm, reward in (("a", 1), ("a", 0), ("b", 0), ("b", 1), ("b", 0)):

@@ -213,7 +213,8 @@ class Agent:
         count = 1 if n is None else validate.check_count(n)
         most = None if top is None else validate.check_count(top, f"ask(top={top!r})")
         some = None if among is None else self._available(among)
-        decider.check_room(asking, count)
+        if count > 1:
+            decider.check_room(asking, count)
         if most is None:
             chosen = decider.choose(asking, count, among=some, rng=decider.rng, integrate=False)
         else:
@@ -240,7 +241,7 @@ class Agent:
         """Return the arms in play that are named, in their order."""
         named = set()
         for arm in validate.check_names(among, "among"):
-            if arm not in self._decider.arms:
+            if not validate.is_among(arm, self._decider.arms):
                 raise validate.unknown_arm(arm, self._decider.arms)
             named.add(arm)
         if not named:
@@ -354,7 +355,6 @@ class Agent:
         if reward is None:
             raise SettingError("tell(…) needs a reward: tell(arm, reward)")
         decider, asks = self._decider, self._tickets()
-        decider.inward(reward)
         used = ticket
         if ticket is None and not isinstance(arm, Mapping):
             where = (
@@ -364,6 +364,7 @@ class Agent:
         if used is None:
             choice = self._unasked(arm, context)
             one = None if choice.candidate is None else [choice.candidate]
+            decider.inward(reward)
             decider.check_room(Asking(choice.context, one))
             decider.record(choice, reward)
         else:
@@ -382,7 +383,7 @@ class Agent:
         if not decider.arms:
             remedy = "give ticket=…, or the features of the candidate in place of the arm"
             raise UnknownTicketError(f"candidate {arm!r} has no open ask: {remedy}")
-        if arm not in decider.arms:
+        if not validate.is_among(arm, decider.arms):
             raise validate.unknown_arm(arm, decider.arms)
         names = getattr(decider, "context_names", True)
         if context is None and names:
@@ -469,7 +470,7 @@ class Agent:
         >>> agent.belief("red")
         (2.0, 1.0)
         """
-        if self._control is not None and arm == self._control:
+        if self._control is not None and validate.is_among(arm, [self._control]):
             remedy = "set agent.control to another arm, or to None, first"
             raise ArmError(f"arm {arm!r} is the control: {remedy}")
         decider = self._as(IndependentDecider, "arms to forget") if forget else self._decider
@@ -771,7 +772,7 @@ class Agent:
 
     @control.setter
     def control(self, arm: Hashable | None) -> None:
-        if arm is not None and arm not in self._decider.arms:
+        if arm is not None and not validate.is_among(arm, self._decider.arms):
             raise validate.unknown_arm(arm, self._decider.arms)
         self._control = arm
 

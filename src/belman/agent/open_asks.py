@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from belman.deciders import Choice
+from belman.deciders import Choice, validate
 from belman.errors import TicketError, UnknownTicketError
 
 #: Asks whose reward may come; older ones are forgotten.
@@ -27,10 +27,10 @@ class OpenAsks:
 
     def of(self, arm: Any, context: Any = None) -> Iterator[int]:
         """Yield the tickets of an arm's open asks, oldest first; in a context if one is given."""
-        if isinstance(arm, Hashable):  # others may not be compared, as arrays are not
-            for ticket, choice in self.open.items():
-                if choice.arm == arm and (context is None or choice.context == context):
-                    yield ticket
+        for ticket, choice in self.open.items():
+            here = context is None or choice.context == context
+            if here and (choice.arm is arm or validate.is_among(arm, [choice.arm])):
+                yield ticket
 
     def find(self, ticket: Any, arm: Any = None) -> Choice:
         """Return the ask of a ticket, which was for this arm if one is named."""
@@ -38,6 +38,6 @@ class OpenAsks:
         found = self.open.get(ticket) if is_one else None
         if found is None:
             raise UnknownTicketError(f"ticket {ticket!r} is not open: it was told, or never given")
-        if arm is not None and not (isinstance(arm, Hashable) and found.arm == arm):
+        if arm is not None and found.arm is not arm and not validate.is_among(arm, [found.arm]):
             raise TicketError(f"ticket {ticket!r} was for arm {found.arm!r}, not {arm!r}")
         return found

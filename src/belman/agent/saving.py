@@ -77,8 +77,8 @@ def _rebuilt(
         agent._asks.given = checks.whole(content["tickets"], "tickets")
         for ticket, arm, turn, context, candidate in content["open"]:
             checks.whole(ticket, "ticket", 0, agent._asks.given - 1)
-            name = arm if candidate is not None else state_file.decode_arm(arm, source)
-            choice = decider.recall(name, context, candidate)
+            chosen = arm if candidate is not None else state_file.decode_arm(arm, source)
+            choice = decider.recall(chosen, context, candidate)
             decider.check_room(decider.check(context, candidate and [candidate]))
             asked = choice._replace(turn=checks.whole(turn, "turn", 1), draw=Draw.POLICY)
             agent._asks.open[ticket] = asked
@@ -91,6 +91,9 @@ def _rebuilt(
         if part.keys() != set(whole):
             names = ", ".join(sorted(part.keys() ^ set(whole)))
             raise StateError(f"parts are missing, or too many: {names[:80]}")
+    apart = ("format", "version", "belman", "state", "stop_when", "rng")
+    kept = {name: part for name, part in again.items() if name not in apart}
+    state_file.check_kept({name: content[name] for name in kept}, kept)
     return agent
 
 

@@ -57,6 +57,15 @@ def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
         raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
 
 
+def is_among(arm: Any, arms: Collection[Hashable]) -> bool:
+    """Whether an arm is one of these; what cannot be a name, or be compared, is none."""
+    try:
+        hash(arm)
+    except TypeError:
+        return False
+    return arm in arms
+
+
 def unknown_arm(arm: Hashable, arms: Sequence[Hashable]) -> ArmError:
     """The error of an arm that an agent does not play."""
     return ArmError(f"unknown arm {arm!r}: this agent plays {listing(arms)}{nearest(arm, arms)}")
@@ -74,12 +83,17 @@ def _check_size(name: Hashable, depth: int = 0) -> None:
                 _check_size(part, depth + 1)
     elif isinstance(name, (str, bytes)) and len(name) > LONGEST_NAME:
         why = f"a name has at most {LONGEST_NAME:,} characters, and this one {len(name):,}"
-    elif isinstance(name, str) and not name.isascii() and _HALVES.search(name):
+    elif isinstance(name, str) and not is_text(name):
         why = "it holds half of a surrogate pair, which no encoding has"
     elif isinstance(name, int) and abs(name) >= LARGEST_NUMBER:
         why = f"a whole number that is one is below {LARGEST_NUMBER:.0e}"
     if why is not None:
         raise ArmError(f"arm {reprlib.repr(name)} cannot be a name: {why}")
+
+
+def is_text(word: str) -> bool:
+    """Whether a word can be written down: it holds no half of a surrogate pair."""
+    return word.isascii() or not _HALVES.search(word)
 
 
 def check_seed(seed: int | None) -> int | None:

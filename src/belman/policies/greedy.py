@@ -16,7 +16,6 @@ import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
 from belman.policies.averages import average, known
 from belman.policies.policy import (
     Floats,
@@ -122,9 +121,6 @@ class EpsilonGreedy(Policy):
     def leaves_all_a_chance(self) -> bool:
         return self.epsilon > 0.0
 
-    def params(self, family: Family) -> Floats:
-        return np.array([float(self.epsilon)])
-
 
 _UNDECIDED = -1.0
 
@@ -186,9 +182,6 @@ class ExploreThenCommit(Policy):
     def __post_init__(self) -> None:
         fits = is_whole(self.explore, 1)
         require(self, "explore", fits, "a whole number of plays of each arm, from 1 up")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([float(self.explore)])
 
     def memory(self, arms: int, dimension: int) -> ExploreThenCommitMemory:
         return ExploreThenCommitMemory(np.full(1, _UNDECIDED))

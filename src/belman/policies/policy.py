@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -233,6 +234,19 @@ def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -
     return out
 
 
+def numbers_of(policy: Any) -> Floats:
+    """The settings of a policy in their order, where all of them are numbers; else nothing.
+
+    >>> from belman.policies import EpsilonGreedy
+    >>> numbers_of(EpsilonGreedy(0.2)).tolist()
+    [0.2]
+    """
+    chosen = [getattr(policy, field.name) for field in fields(policy)]
+    if not chosen or not all(isinstance(one, Real) for one in chosen):
+        return np.zeros(1)
+    return np.array(chosen, dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
     """An algorithm that chooses the next arm, and its settings; its state is the agent's."""
@@ -273,8 +287,8 @@ class Policy(ABC):
         """The bundle of kernels, a global of the module of this class."""
 
     def params(self, family: Family) -> Floats:
-        """The numbers that the user chose, as kernels read them."""
-        return np.zeros(1)
+        """The numbers that the user chose, as kernels read them: the settings, if all are such."""
+        return numbers_of(self)
 
     def memory(self, arms: int, dimension: int) -> Any:
         """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import re
 import types
 import typing
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from belman.deciders import state_file
@@ -277,11 +278,14 @@ def _columns(key: Form, kind: Any) -> Form:
         rows = form(Count).read(content["rows"], scope)
         if content.keys() != {"rows", *names}:
             raise StateError(f"columns {', '.join(names)} are needed")
-        plain = [lengthened(content[name], rows) for name in names]
-        keys = [one + i if type(one) is int else one for i, one in enumerate(plain[0])]
+        steps = lengthened(content["key"], rows)
+        keys = [one + i if type(one) is int else one for i, one in enumerate(steps)]
         columns = [
-            [own.read(one, scope) for one in column]
-            for own, column in zip(forms, [keys, *plain[1:]], strict=True)
+            [key.read(one, scope) for one in keys],
+            *(
+                lengthened(content[name], rows, _reader(own, scope))
+                for name, own in zip(kind._fields, forms[1:], strict=True)
+            ),
         ]
         found = dict(zip(columns[0], map(kind._make, zip(*columns[1:], strict=True)), strict=True))
         if len(found) != rows:
@@ -291,6 +295,10 @@ def _columns(key: Form, kind: Any) -> Form:
     return Form(write, read, dict.copy)
 
 
+def _reader(own: Form, scope: Scope) -> Callable[[Any], Any]:
+    return lambda content: own.read(content, scope)
+
+
 def shortened(values: list[Any], write: Callable[[Any], Any]) -> list[Any]:
     """Return values as [value, how often it follows itself], with "runs" first, where that is
     shorter.
@@ -298,27 +306,31 @@ def shortened(values: list[Any], write: Callable[[Any], Any]) -> list[Any]:
     >>> shortened(list("aaaaab"), str), shortened(["a", "b"], str)
     (['runs', ['a', 5], ['b', 1]], ['a', 'b'])
     """
-    pairs = [(value, len(list(run))) for value, run in groupby(values)]
-    if 2 * len(pairs) >= len(values):
+    runs = 1 + sum(map(operator.ne, values, islice(values, 1, None)))
+    if 2 * runs >= len(values):
         return list(map(write, values))
-    return ["runs", *([write(value), times] for value, times in pairs)]
+    return ["runs", *([write(value), len(list(run))] for value, run in groupby(values))]
 
 
-def lengthened(content: Any, length: int) -> list[Any]:
+def lengthened(
+    content: Any, length: int, read: Callable[[Any], Any] = lambda value: value
+) -> list[Any]:
     """Return the values that were shortened, of which there have to be `length`.
 
     >>> "".join(lengthened(["runs", ["a", 5], ["b", 1]], 6))
     'aaaaab'
     """
     values = _exactly(list, "a column")(content, {})
-    if values[:1] == ["runs"]:
+    if values[:1] != ["runs"]:
+        found = list(map(read, values))
+    else:
         count = form(Annotated[int, Whole(1)])
         if sum(count.read(times, {}) for _, times in values[1:]) != length:
             raise StateError("the runs of a snapshot are not as long as its other columns")
-        values = [value for value, times in values[1:] for _ in range(times)]
-    if len(values) != length:
+        found = [one for value, times in values[1:] for one in [read(value)] * times]
+    if len(found) != length:
         raise StateError("the columns of a snapshot are not of one length")
-    return values
+    return found
 
 
 _SHARED = Form(_as_it_is, _as_it_is)

@@ -16,9 +16,8 @@ from belman.models import Model
 from belman.policies import Drift, Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.log.chain import Head
-from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import Event, EventLog, Kind
-from belman.studies.log.storage import Storage, Transaction
+from belman.studies.log.storage import Storage, Transaction, check_time
 from belman.studies.rules.utility import Utility
 from belman.studies.rules.window_rule import Silence
 from belman.studies.rules.written import is_encodable

@@ -8,9 +8,8 @@ from typing import TypeVar, cast
 
 from belman.errors import BelmanError, PriorError, StateError, StudyError, UnknownStudyError
 from belman.studies.log.chain import Head
-from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import EventLog, Kind
-from belman.studies.log.storage import Storage, Transaction
+from belman.studies.log.storage import Storage, Transaction, check_time
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.unit_of_work import Limits, UnitOfWork

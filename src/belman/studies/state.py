@@ -517,6 +517,8 @@ class State:
         apart = ("settings", "decider")  # which check themselves
         said = {name: part for name, part in content.items() if name not in apart}
         state_file.check_kept(said, {name: part for name, part in again.items() if name in said})
+        anew = ("family", "policy", "model", "inner")  # which may be described otherwise
+        state_file.check_kept(content["decider"]["state"], again["decider"]["state"], anew)
         return state
 
     def check(self) -> None:

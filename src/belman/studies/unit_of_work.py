@@ -225,7 +225,7 @@ def check_key(key: object) -> str:
 
 def check_reason(reason: object) -> str:
     """A reason for a change."""
-    if reason == "":
+    if isinstance(reason, str) and not reason:
         return ""
     if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
         allowed = "it must be a string of at most 10,000 characters"

@@ -197,11 +197,13 @@ def places_are_declared(case: PolicyCase) -> Faults:
     for name in ("format", "version", "checksum"):
         del content[name]
     declared = case.policy.whole_numbers(len(_ARMS))
-    for name, part in content["memory"].items():
+    state = content["state"]
+    for name, part in state["memory"].items():
         if name in declared or not np.size(part):
             continue
         elsewhere = np.full(np.shape(part), _ELSEWHERE)
-        text = state_file.write(content | {"memory": content["memory"] | {name: elsewhere}})
+        memory = state["memory"] | {name: elsewhere}
+        text = state_file.write(content | {"state": state | {"memory": memory}})
         if _leads_out_of_bounds(case, text):
             yield f"{name} of its memory is used as a place, and not declared in whole_numbers"
 

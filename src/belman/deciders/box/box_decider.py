@@ -89,7 +89,7 @@ class BoxDecider(Decider):
 
     def inward(self, reward: Any) -> float:
         is_number = isinstance(reward, (int, float, np.number)) and not isinstance(reward, bool)
-        if not is_number or not abs(float(reward)) <= _LARGEST_REWARD:
+        if not is_number or not abs(reward) <= _LARGEST_REWARD:
             allowed = f"a number between -{_LARGEST_REWARD:g} and {_LARGEST_REWARD:g}"
             raise RewardError(f"reward {reward!r} is refused: it must be {allowed}")
         return self._sign * float(reward)

@@ -21,6 +21,7 @@ from belman.deciders.featured.calls import Calls
 from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import CATEGORY, Slots
+from belman.deciders.featured.totals import Totals
 from belman.deciders.learnt import Learnt, known_of
 from belman.deciders.scale import Scale
 from belman.deciders.shares import NO_SHARES, Shares
@@ -105,10 +106,10 @@ class FeaturedDecider(Decider):
         self._told = 0
         base = settings.family_of(self.model, family)
         self.family: Family = Mirror(base) if self.minimise else base
-        self.scale = Scale(
-            base, None, self.minimise
-        )  # of totals; that of the belief is the model's
-        self._totals = {arm: Learnt.nothing(tuple(base.prior)) for arm in self.names}
+        #: Of totals; that of the belief is the model's.
+        self.scale = Scale(base, None, self.minimise)
+        first = Learnt.nothing(tuple(base.prior))
+        self._totals = Totals(self.family, dict.fromkeys(self.names, first))
         self._gone: set[Hashable] = set()
         self.knowledge.grow(len(self._arms))
         self._prepare()
@@ -233,6 +234,20 @@ class FeaturedDecider(Decider):
             self._rng[:] = rng
         for _ in range(n):
             self.meet(asking)
+        if n == 1 and not (shares.floored or shares.uniform):
+            found = [self._wish(asking, among)]
+        else:
+            found = self._choose_beside(asking, n, among, shares)
+        if rng is not self._rng:
+            rng[:] = self._rng
+        for choice in found:
+            self._totals.expect(choice.arm if choice.candidate is None else CANDIDATE, 1)
+        return found
+
+    def _choose_beside(
+        self, asking: Asking, n: int, among: Sequence[Any] | None, shares: Shares
+    ) -> list[Choice]:
+        """Choose a batch, or beside shares of traffic; the belief is as it was then."""
         names: Sequence[Any] = self.arms
         if asking.candidates is not None:
             names = range(len(asking.candidates))
@@ -255,10 +270,6 @@ class FeaturedDecider(Decider):
         )
         for part, before in zip(self.knowledge.belief, kept, strict=False):
             part[...] = before
-        if rng is not self._rng:
-            rng[:] = self._rng
-        for choice in found:
-            self._count_out(self._name(choice), 1)
         return found
 
     def _choice(self, asking: Asking, arm: Any) -> Choice:
@@ -266,16 +277,12 @@ class FeaturedDecider(Decider):
         return Choice(arm, self.turn, context=asking.context, candidate=candidate)
 
     def _wish(self, asking: Asking, among: Sequence[Any] | None) -> Choice:
-        arm, tied, _ = self._indexed(asking, among)
-        known = np.nan if self._policy.by_chance else 1.0 / tied
-        return self._choice(asking, arm)._replace(probability=known, draw=Draw.POLICY)
-
-    def _indexed(self, asking: Asking, among: Sequence[Any] | None) -> tuple[Any, int, list[Any]]:
-        """Return the arm to play, how many tie with it, and all, the largest index first."""
         names, rows, places = self.at_hand(asking, among)
-        chosen, tied, index = self._calls.choose(asking.context or {}, rows, places, self.turn)
-        order = np.argsort(-index, kind="stable").tolist()
-        return names[chosen], tied, [names[place] for place in order]
+        turn = self._told + 1
+        chosen, tied, _ = self._calls.choose(asking.context or {}, rows, places, turn)
+        known = np.nan if self._by_chance else 1.0 / tied
+        candidate = None if asking.candidates is None else rows[chosen]
+        return Choice(names[chosen], turn, known, Draw.POLICY, asking.context, candidate)
 
     def at_hand(
         self, asking: Asking, among: Sequence[Any] | None = None
@@ -284,6 +291,8 @@ class FeaturedDecider(Decider):
         if asking.candidates is not None:
             names: Sequence[Any] = range(len(asking.candidates)) if among is None else among
             return names, [asking.candidates[place] for place in names], [-1] * len(names)
+        if among is None and not self._gone:
+            return self._everyone
         names = self.arms if among is None else among
         places = [self._place(arm) for arm in names]
         return names, [self._rows[place] for place in places if self._rows], places
@@ -291,12 +300,12 @@ class FeaturedDecider(Decider):
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
         decider = self
         if self.knowledge.check_room(asking.context or {}, asking.candidates or []):
-            decider = (
-                self.copy()
-            )  # only a choice leaves what is new in a request, as a log tells it
+            decider = self.copy()  # a log knows of no look before the choice
             decider.meet(asking, count=False)
-        first, _, order = decider._indexed(asking, among)
-        return [first, *(arm for arm in order if arm != first)]
+        names, rows, places = decider.at_hand(asking, among)
+        chosen, _, index = decider._calls.choose(asking.context or {}, rows, places, self.turn)
+        order = np.argsort(-index, kind="stable").tolist()
+        return [names[chosen], *(names[place] for place in order if place != chosen)]
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
@@ -307,34 +316,30 @@ class FeaturedDecider(Decider):
     def expect(self, choice: Choice, n: int = 1) -> None:
         if choice.candidate is None:
             self._place(choice.arm)
-        self._count_out(self._name(choice), n)
+        self._totals.expect(self._name(choice), n)
 
     def _name(self, choice: Choice) -> Hashable:
         """Return the name that the totals of a choice are kept under."""
         return choice.arm if choice.candidate is None else CANDIDATE
 
-    def _count_out(self, name: Any, n: int) -> None:
-        total = self._totals[name]
-        self._totals[name] = total._replace(pending=total.pending + n)
-
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
-        self._after(choice, reward)
+        self.inward(reward)
+        self.learnt(self._name(choice)).told(self.family, self._counted(reward))
 
-    def _after(self, choice: Choice, reward: Any) -> tuple[float, Learnt]:
-        """Return a reward on the scale of the belief, and what was learnt of its arm with it."""
-        value, total = self.inward(reward), self.learnt(self._name(choice))
-        return value, total.told(self.family, self.scale.inward(reward))
+    def _counted(self, reward: float) -> float:
+        """Return a reward, or cost, on the scale of the family of totals."""
+        return -float(reward) if self.minimise else float(reward)
 
     def settle(self, choice: Choice, reward: float | None) -> None:
         name = self._name(choice)
         if reward is None:
-            self._count_out(name, -1)
+            self._totals.expect(name, -1)
             return
-        value, after = self._after(choice, reward)
+        value = self.inward(reward)
+        self._totals.tell(name, self._counted(reward))
         self._take_in(choice, value)
-        self._totals[name] = after
         self._told += 1
 
     def expected(self, choice: Choice) -> float:
@@ -355,7 +360,7 @@ class FeaturedDecider(Decider):
 
     def learnt(self, arm: Hashable) -> Learnt:
         """Return all that was learnt of an arm over all contexts."""
-        if not isinstance(arm, Hashable) or arm not in self._totals:
+        if not validate.is_among(arm, self._totals):
             raise validate.unknown_arm(arm, self._arms)
         return self._totals[arm]
 
@@ -373,9 +378,8 @@ class FeaturedDecider(Decider):
         other = FeaturedDecider.restore(patch["state"], "the log")
         waiting = {arm: total.pending for arm, total in self._totals.items()}
         self.knowledge, self._told = other.knowledge, other._told
-        self._totals = {
-            arm: total._replace(pending=waiting[arm]) for arm, total in other._totals.items()
-        }
+        for arm, total in other._totals.items():
+            self._totals[arm] = total._replace(pending=waiting[arm])
         self._prepare()
 
     # Arms
@@ -397,7 +401,7 @@ class FeaturedDecider(Decider):
         self._prepare()
 
     def retire(self, arm: Hashable) -> None:
-        if arm not in self.arms:
+        if not validate.is_among(arm, self.arms):
             raise validate.unknown_arm(arm, self.arms)
         if len(self.arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
@@ -444,6 +448,8 @@ class FeaturedDecider(Decider):
 
     def _prepare(self) -> None:
         self._calls = Calls(self.knowledge, self._policy, self._rows, self._rng)
+        self._by_chance = self._policy.by_chance
+        self._everyone = (tuple(self._arms), self._rows, list(range(len(self._arms))))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""

@@ -75,8 +75,8 @@ def from_plain(
     decider.knowledge.belief = _belief(content["belief"], prior)
     decider._told = checks.whole(content["told"], "told")
     totals = zip(decider.names, content["totals"], strict=True)
-    decider._totals = {arm: checks.learnt(row, decider.family, f"arm {arm!r}")
-                       for arm, row in totals}  # fmt: skip
+    for arm, row in totals:
+        decider._totals[arm] = checks.learnt(row, decider.family, f"arm {arm!r}")
     places = content["retired"]
     decider._gone = {arms[checks.whole(place, "a retired arm", 0, len(arms) - 1)]
                      for place in places}  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.deciders.validate import is_text
 from belman.errors import SettingError, unknown
 
 Floats = NDArray[np.float64]
@@ -142,7 +143,7 @@ class Slots:
             return None
         if isinstance(value, bool):
             return str(value)
-        if isinstance(value, str) and len(value) <= _LONGEST:
+        if isinstance(value, str) and len(value) <= _LONGEST and is_text(value):
             return value
         if isinstance(value, (int, float)) and abs(value) <= _LARGEST:
             return float(value)

@@ -10,7 +10,7 @@ import numpy as np
 from belman.deciders.decider import Asking
 from belman.deciders.featured.columns import OWN
 from belman.deciders.featured.slots import Floats
-from belman.deciders.validate import unknown_arm
+from belman.deciders.validate import is_among, unknown_arm
 from belman.measures.best import best_probabilities
 from belman.models import Belief, Model
 from belman.special import normal_cdf, student_cdf
@@ -170,7 +170,7 @@ def _labels(decider: Any) -> list[tuple[Any, str]]:
 def reasons(decider: Any, arm: Any, asking: Asking) -> Table:
     """Return what each feature adds for an arm beyond the average of all arms."""
     names, held = _surveyed(decider, asking)
-    if arm not in names:
+    if not is_among(arm, names):
         raise unknown_arm(arm, names)
     row, features = names.index(arm), held["features"]
     belief = decider.knowledge.belief

@@ -307,7 +307,7 @@ class IndependentDecider(Decider):
 
     def expect(self, choice: Choice, n: int = 1) -> None:
         arm = choice.arm
-        if arm in self.retired:
+        if validate.is_among(arm, self.retired):
             learnt = self.retired[arm]
             self.retired[arm] = learnt._replace(pending=learnt.pending + n)
             return
@@ -367,7 +367,7 @@ class IndependentDecider(Decider):
 
     def _has_retired(self, arm: Any) -> bool:
         """Return whether an arm is retired; ArmError where it then has no outstanding ask."""
-        learnt = self.retired.get(arm) if isinstance(arm, Hashable) else None
+        learnt = self.retired[arm] if validate.is_among(arm, self.retired) else None
         if learnt is not None and not learnt.pending:
             back = f"add_arm({arm!r}) brings it back"
             raise ArmError(f"arm {arm!r} is retired, and has no outstanding ask: {back}")
@@ -444,7 +444,7 @@ class IndependentDecider(Decider):
 
     def learnt(self, arm: Hashable) -> Learnt:
         """Return all that was learnt of an arm, in play or retired."""
-        if arm in self.retired:
+        if validate.is_among(arm, self.retired):
             return self.retired[arm]
         row = self._row(arm)
         return Learnt(

@@ -103,9 +103,12 @@ def from_plain(
     saved = content["arms"]
     if not isinstance(saved, list):
         raise StateError(f"{source} has no list of arms")
-    names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else list(arms)
-    if len(names) != len(saved):
-        raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
+    given = [] if arms is None else list(arms)  # those in play, and perhaps then those retired
+    names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else given
+    away = names[len(saved) :]
+    names = names[: len(saved)]
+    if len(names) != len(saved) or len(away) not in (0, len(content["retired"])):
+        raise StateError(f"{source} has {len(saved)} arms, and {len(given)} were given")
     rewards = _part(content, Family, "family", source) if family is None else family
     who = _part(content, Policy, "policy", source) if policy is None else policy
     flags = {name: content[name] for name in ("minimise", "clip")}
@@ -121,8 +124,8 @@ def from_plain(
     decider._priors[:] = checks.priors(content["priors"], decider._priors, decider.family)
     _fill(decider._truth, checks.ledger(content["truth"], decider._truth, decider.family, "truth"))
     decider._pending[:] = checks.wholes(content["pending"], count, "pending", checks.MOST_PENDING)
-    for encoded, *row in content["retired"]:
-        arm = state_file.decode_arm(encoded, source)
+    for place, (encoded, *row) in enumerate(content["retired"]):
+        arm = away[place] if away else state_file.decode_arm(encoded, source)
         if arm in decider.retired or arm in decider._rows:
             raise StateError(f"{source} has arm {arm!r} twice")
         decider.retired[arm] = checks.learnt(row, decider.family, f"retired arm {arm!r}")

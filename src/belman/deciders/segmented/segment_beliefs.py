@@ -7,12 +7,14 @@ pooling. Who decides by it (an agent per segment, or a study) keeps nothing besi
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from belman.deciders import checks, state_file
 from belman.deciders.learnt import Learnt
 from belman.deciders.segmented.pooling import PLAYS, SQUARES, SUM, Pooled, Pools
+from belman.deciders.validate import LONGEST_NAME, is_text
 from belman.errors import SettingError, StateError, listing, nearest
 from belman.families import Family
 
@@ -168,6 +170,9 @@ def _check_value(name: str, value: Any) -> Hashable:
     """
     if isinstance(value, bool):
         return str(value)
+    if isinstance(value, str) and not (len(value) <= LONGEST_NAME and is_text(value)):
+        allowed = f"at most {LONGEST_NAME:,} characters, and no half of a surrogate pair"
+        raise SettingError(f"{name}={reprlib.repr(value)} is not valid: give {allowed}")
     plain = value is None or isinstance(value, (str, int, float))
     if not plain or (isinstance(value, float) and not math.isfinite(value)):
         raise SettingError(f"{name}={value!r} is not valid: give text, a number or None")

@@ -164,10 +164,10 @@ class SegmentedDecider(Decider):
         rng: chance.Words,
         integrate: bool = True,
     ) -> list[Choice]:
+        self.meet(asking)
         inner = self._enter(asking)
         chosen = inner.choose(PLAIN, n, among=among, shares=shares, rng=rng, integrate=integrate)
         found = [choice._replace(context=asking.context) for choice in chosen]
-        self.meet(asking)
         self._out.setdefault(self._key(asking), Counter()).update(one.arm for one in chosen)
         return found
 
@@ -195,11 +195,8 @@ class SegmentedDecider(Decider):
         self._out.setdefault(self._key(choice), Counter())[choice.arm] += n
 
     def _known_arm(self, arm: Hashable) -> Hashable:
-        try:
-            if arm in self._totals:
-                return arm
-        except TypeError:
-            pass
+        if validate.is_among(arm, self._totals):
+            return arm
         raise validate.unknown_arm(arm, self._inner.arms)
 
     # Learning

@@ -106,9 +106,6 @@ class TopTwoThompson(Policy):
         fits = is_number(self.beta) and 0.0 < self.beta <= 1.0
         require(self, "beta", fits, "above 0 and at most 1")
 
-    def params(self, family: Family) -> Floats:
-        return np.array([self.beta])
-
     def chances(self, best: Floats) -> Floats:
         """Where the leader is not next to sure, or there are but two arms."""
         if len(best) == 1:

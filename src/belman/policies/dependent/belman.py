@@ -28,7 +28,7 @@ import numpy as np
 
 from belman.engine import inlined_kernel, kernel
 from belman.policies.belman.evidence import phi
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats, leader
+from belman.policies.dependent.policy import DependentKernels, DependentPolicy, leader
 from belman.policies.settings import is_between, require
 
 P, Q, REACH = 0, 1, 2  # of params
@@ -91,10 +91,6 @@ class SharedBelMan(DependentPolicy):
             allowed = is_between(getattr(self, name), 1e-9, 1e6)
             require(self, name, allowed, "a number above 0, at most a million")
 
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.p), float(self.q), float(self.reach)])
-
 
 @kernel
 def paper_belman_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
@@ -132,7 +128,3 @@ class PaperBelMan(DependentPolicy):
 
     def __post_init__(self) -> None:
         require(self, "C", is_between(self.C, 0.0, 1e6), "a number from 0 to a million")
-
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.C)])

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from belman import chance
 from belman.engine import kernel
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
+from belman.policies.dependent.policy import DependentKernels, DependentPolicy
 from belman.policies.settings import is_between, require
 
 
@@ -66,7 +64,3 @@ class LinEpsilonGreedy(DependentPolicy):
 
     def __post_init__(self) -> None:
         require(self, "epsilon", is_between(self.epsilon, 0.0, 1.0), "a chance from 0 to 1")
-
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.epsilon)])

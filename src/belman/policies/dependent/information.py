@@ -156,10 +156,6 @@ class LinIDS(DependentPolicy):
         fits = is_whole(self.draws, 2, MOST_DRAWS)
         require(self, "draws", fits, "a whole number from 2 to a million")
 
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.draws)])
-
     def memory(self, arms: int, features: int) -> LinIDSMemory:
         columns = (np.zeros(arms) for _ in range(3))
         return LinIDSMemory(

@@ -52,10 +52,6 @@ class LinUCB(DependentPolicy):
     def __post_init__(self) -> None:
         require(self, "alpha", is_between(self.alpha, 0.0, 1e6), "a number from 0 to a million")
 
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.alpha)])
-
 
 class Memory(NamedTuple):
     """The root of (1 + Σφφᵀ)⁻¹."""
@@ -162,7 +158,3 @@ class OFUL(DependentPolicy):
         fits = is_between(self.delta, 1e-300, 1.0 - 1e-12)
         require(self, "delta", fits, "a chance between 0 and 1")
         require(self, "bound", is_between(self.bound, 0.0, 1e9), "a number from 0 up")
-
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.delta), float(self.bound)])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from belman.engine import Bundle, kernel
 from belman.models.model import Model
+from belman.policies.policy import numbers_of
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -68,8 +69,8 @@ class DependentPolicy(ABC):
 
     @property
     def params(self) -> Floats:
-        """The numbers that the user chose, as kernels read them."""
-        return np.zeros(1)
+        """The numbers that the user chose, as kernels read them: the settings, if all are such."""
+        return numbers_of(self)
 
     def memory(self, arms: int, features: int) -> Any:
         """Fresh memory, a NamedTuple of arrays."""

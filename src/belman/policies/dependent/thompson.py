@@ -70,10 +70,6 @@ class LinTS(DependentPolicy):
     def __post_init__(self) -> None:
         require(self, "inflation", is_between(self.inflation, 0.0, 1e6), "a number from 0 up")
 
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.inflation)])
-
     def memory(self, arms: int, features: int) -> LinTSMemory:
         return LinTSMemory(np.zeros(features))
 
@@ -133,10 +129,6 @@ class LinTSUCB(DependentPolicy):
     def __post_init__(self) -> None:
         fits = is_whole(self.draws, 1, MOST_DRAWS)
         require(self, "draws", fits, "a whole number from 1 to a million")
-
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.draws)])
 
     def memory(self, arms: int, features: int) -> LinTSUCBMemory:
         return LinTSUCBMemory(np.zeros(features), np.zeros(arms))

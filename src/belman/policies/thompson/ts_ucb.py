@@ -111,9 +111,6 @@ class TSUCB(Policy):
         fits = is_whole(self.draws, 1, MOST_DRAWS)
         require(self, "draws", fits, "a whole number from 1 to a million")
 
-    def params(self, family: Family) -> Floats:
-        return np.array([float(self.draws)])
-
     def memory(self, arms: int, dimension: int) -> TSUCBMemory:
         return TSUCBMemory(np.zeros(arms), np.zeros(arms))
 

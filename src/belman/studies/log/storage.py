@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from belman.errors import StorageError, UnknownStudyError, listing, nearest
+from belman.errors import StorageError, StudyError, UnknownStudyError, listing, nearest
 from belman.studies.log import schema
 from belman.studies.log.drivers import Driver, driver_for
 
@@ -237,3 +238,28 @@ def _failure(driver: Driver, error: Exception, done: str, lost: bool = False) ->
     """An error of the database as ours, with its words and without our password."""
     words = str(error).strip().replace("\n", " ")
     return (LostConnectionError if lost else StorageError)(f"{driver} could not be {done}: {words}")
+
+
+#: Seconds from 1970, either way: 30,000 years, on which the grid of the shortest window still fits.
+FARTHEST = 1e12
+
+
+def is_time(value: object) -> bool:
+    """Whether it is a number of seconds that a study can reckon with."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and abs(value) <= FARTHEST  # type: ignore[arg-type]
+
+
+def check_time(now: float) -> float:
+    """What a clock said.
+
+    >>> check_time(float("nan"))
+    Traceback (most recent call last):
+        ...
+    belman.errors.StudyError: the clock says nan, which is not a time: give seconds since 1970, at \
+most 1e+12
+    """
+    if not is_time(now):
+        allowed = f"give seconds since 1970, at most {FARTHEST:g}"
+        raise StudyError(f"the clock says {now!r}, which is not a time: {allowed}")
+    return float(now)

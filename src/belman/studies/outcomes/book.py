@@ -20,8 +20,8 @@ from typing import Annotated, Any, NamedTuple
 from belman.errors import StateError
 from belman.studies.codec import COLUMNS, DERIVED, Form, Place, Scope
 from belman.studies.log.chain import mark
-from belman.studies.log.clocks import is_time
 from belman.studies.log.event_log import Event, Kind
+from belman.studies.log.storage import is_time
 from belman.studies.rules.attributes import Attributes
 from belman.studies.rules.metrics import Metrics, are_metrics, together
 from belman.studies.settings import StudySettings

@@ -8,8 +8,8 @@ from typing import Any
 
 from belman.assignment import Weights, WeightsError, assign
 from belman.errors import ArmError, SettingError, listing, nearest
-from belman.studies.log.clocks import is_time
 from belman.studies.log.event_log import Tail
+from belman.studies.log.storage import is_time
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.outcomes.rows import Rows
 from belman.studies.traffic.publishing import version_in

@@ -18,8 +18,7 @@ from belman.errors import ArmError, RewardError, SettingError, StudyError, Ticke
 from belman.families import Family
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
-from belman.studies.outcomes.bulk import Bulk, Group
-from belman.studies.outcomes.row_attributes import Part, checked, parts
+from belman.studies.outcomes.bulk import Bulk, Group, Part, checked, parts
 from belman.studies.outcomes.rows import Rows, Sums, in_row
 from belman.studies.requests.assigned_units import Places, Versions, check_times, check_units
 from belman.studies.rules.attributes import Attributes

@@ -206,7 +206,7 @@ class StudySettings:
         """Read the settings of a text that `to_json` gave; refuse any other text."""
         content = json.loads(text)
         found = cls(**plain_data.given(content))
-        if json.loads(found.to_json()) != content:
+        if _text(json.loads(found.to_json())) != _text(content):
             raise StateError("the settings of a study are not as they would be written")
         return found
 
@@ -239,3 +239,8 @@ class StudySettings:
         if "last" in wanted and isinstance(self.policy, Forgetting):
             found["policy"] = self.policy.policy
         return found
+
+
+def _text(content: Any) -> str:
+    """Equal texts are equal values, and of the same kinds."""
+    return json.dumps(content, sort_keys=True)

@@ -17,8 +17,7 @@ from belman.measures.report import Report
 from belman.measures.segments import Segments, compared, segments
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import Counted, Outcome
-from belman.studies.outcomes.bulk import Bulk
-from belman.studies.outcomes.row_attributes import taught
+from belman.studies.outcomes.bulk import Bulk, taught
 from belman.studies.outcomes.walk import walk
 from belman.studies.requests.row_corrections import RowCorrection, corrected_in
 from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_known
