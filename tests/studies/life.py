@@ -100,6 +100,5 @@ def _shown(life: Life, script: Sequence[str]) -> DifferenceError | None:
         for text in script:
             again.line(text)
     except DifferenceError as difference:
-        cause = difference.__cause__
-        return None if isinstance(cause, IndexError | AttributeError) else difference
+        return None if isinstance(difference.__cause__, IndexError) else difference
     return None

@@ -226,6 +226,31 @@ def test_coefficients_name_no_retired_arm(opened):
     assert "red" not in study.contexts()["coefficients"]["of"]
 
 
+def test_a_ranking_leaves_nothing_that_is_new_in_a_request(opened):
+    study = begun(opened, "candidates")
+    study.ask(context={"age": 30}, candidates=[{"price": 4}, {"price": 9}])
+    study.ask(context={}, candidates=[{"price": 4.5, "colour": "new"}, {"price": 1}], top=2)
+    study.check()
+
+
+def test_reports_by_attributes_along_features(opened):
+    study = begun(opened, "features", uniform_share=1.0)
+    tickets = [
+        study.ask(context={"country": "fr"}, attributes={"device": device})
+        for device in ("phone", "desk") * 10
+    ]
+    for i, ticket in enumerate(tickets):
+        study.tell(ticket, i % 2)
+    found = study.report(by="device").segments
+    assert found is not None
+    assert found.names == ("desk", "phone")
+
+
+def test_rewards_along_features_are_not_clipped(opened):
+    with pytest.raises(errors.SettingError, match=r"clip=True is not for studies along features"):
+        begun(opened, "features", clip=True)
+
+
 def test_past_data_and_exports_keep_contexts(opened, tmp_path):
     study = begun(opened, "features")
     lived(study, "features", 30)

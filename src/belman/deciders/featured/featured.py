@@ -23,6 +23,7 @@ from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import CATEGORY, Slots
 from belman.deciders.featured.totals import Totals
 from belman.deciders.learnt import Learnt, known_of
+from belman.deciders.scale import Scale
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.errors import ArmError, RewardError, SettingError
 from belman.families import Family
@@ -105,6 +106,8 @@ class FeaturedDecider(Decider):
         self._told = 0
         base = settings.family_of(self.model, family)
         self.family: Family = Mirror(base) if self.minimise else base
+        #: Of totals; that of the belief is the model's.
+        self.scale = Scale(base, None, self.minimise)
         first = Learnt.nothing(tuple(base.prior))
         self._totals = Totals(self.family, dict.fromkeys(self.names, first))
         self._gone: set[Hashable] = set()
@@ -297,9 +300,12 @@ class FeaturedDecider(Decider):
         return names, [self._rows[place] for place in places if self._rows], places
 
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
-        self.meet(asking, count=False)
-        names, rows, places = self.at_hand(asking, among)
-        chosen, _, index = self._calls.choose(asking.context or {}, rows, places, self.turn)
+        decider = self
+        if self.knowledge.check_room(asking.context or {}, asking.candidates or []):
+            decider = self.copy()  # a log knows of no look before the choice
+            decider.meet(asking, count=False)
+        names, rows, places = decider.at_hand(asking, among)
+        chosen, _, index = decider._calls.choose(asking.context or {}, rows, places, self.turn)
         order = np.argsort(-index, kind="stable").tolist()
         return [names[chosen], *(names[place] for place in order if place != chosen)]
 

@@ -36,7 +36,7 @@ _COMES = "candidates come with every ask, and none of them stays"
 #: Why a setting has no meaning in studies of a kind; what a default says is let in.
 _NOT_IN_CONTEXTS = {"stop_when": _DEPENDS, "then": _DEPENDS, "discount": _FADES, "drift": _FADES}
 _NOT_IN_CONTEXTS |= {"last": _FADES, "early": "tickets count when their windows close there"}
-_NOT_ALONG_FEATURES = dict.fromkeys(("prior", "priors", "range"), _MODEL)
+_NOT_ALONG_FEATURES = dict.fromkeys(("prior", "priors", "range", "clip"), _MODEL)
 _NOT_FOR_CANDIDATES = dict.fromkeys(("control", "floor", "control_share", "guard"), _COMES)
 _THEN = ("say", "ship")
 _DEFAULTS: dict[str, Any] = {"then": "say", "discount": 1.0, "priors": {}}
