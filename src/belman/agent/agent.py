@@ -25,7 +25,7 @@ from belman.deciders import (
     state_file,
     validate,
 )
-from belman.deciders.independent import advice, changing
+from belman.deciders.independent import changing, views
 from belman.deciders.independent.weights import check_least, weights_of
 from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
 from belman.exposure import Exposure
@@ -757,11 +757,11 @@ class Agent:
         least = 1.0 - validate.check_level(delta, "delta")
         return self.confidence(m, threshold=threshold, context=context) >= least
 
-    def _advice(self, m: int, context: Given | None) -> advice.Advice:
+    def _advice(self, m: int, context: Given | None) -> views.Advice:
         inner = self._believed_apart("advice", context)
         validate.check_wanted(m, len(inner.arms))
         seen, luck = inner.seen(), inner.rng.copy()
-        return advice.advise(inner.policy, inner.family, seen, inner._memory, int(m), luck)
+        return views.advise(inner.policy, inner.family, seen, inner._memory, int(m), luck)
 
     # The verdict
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.deciders.featured import kernels
+from belman.deciders.featured import columns
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import Floats
 from belman.engine import LATER, Call, entry
@@ -36,8 +36,8 @@ class Calls:
         one = {name: self.held[name] for name in ("law", "belief", "x", "layout")}
         one |= {"own": self._own, "row": np.zeros(len(learnt.columns))}
         bundle = learnt.model.kernels
-        self._take_in: Call = entry(kernels.take_in, model=bundle).hold(LATER, **one)
-        self._foresee: Call = entry(kernels.foresee, model=bundle).hold(LATER, **one)
+        self._take_in: Call = entry(columns.take_in, model=bundle).hold(LATER, **one)
+        self._foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
 
     def _held_for(self, rows: Rows, places: Sequence[int]) -> dict[str, Any]:
         """What a decision among these arms holds."""
@@ -62,7 +62,7 @@ class Calls:
 
     def _deciding(self, held: dict[str, Any]) -> Call:
         bundles = {"policy": self._policy.kernels, "model": self._learnt.model.kernels}
-        return entry(kernels.choose, **bundles).hold(LATER, **held)
+        return entry(columns.choose, **bundles).hold(LATER, **held)
 
     def changed(self) -> None:
         """Numbers may be measured on other scales than when a context was last filled in."""
