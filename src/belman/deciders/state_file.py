@@ -81,8 +81,16 @@ def _text(content: Any) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
+_SIMPLE = (str, int, bool, type(None))
+
+
 def plain(value: Any) -> Any:
     """JSON's view of a value; numbers that JSON lacks become words."""
+    kind = type(value)
+    if kind is float:  # as most are
+        return value if math.isfinite(value) else str(value)
+    if kind in _SIMPLE:
+        return value
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, np.generic):
@@ -93,8 +101,6 @@ def plain(value: Any) -> Any:
         if hasattr(value, "_fields"):
             return {name: plain(item) for name, item in zip(value._fields, value, strict=True)}
         return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
     return value
 
 
