@@ -76,8 +76,8 @@ def open_study(
     With a `window` a ticket is open that long after its ask, and counts when it closes: with the
     reward told last, or their sum (`accumulate`), or as `silence` says. Learning `early`, a success
     that was told counts at once, and silence as the age of the ticket says. With `segments` arms
-    are believed per segment (see `belman.SegmentedAgent`); `context`, `features` and the settings
-    after them make one belief for all arms, and are those of a `belman.ContextualAgent`.
+    are believed per segment; `context`, `features` and the settings after them make one belief for
+    all arms. They are those of `belman.Agent`.
 
     - `name`: The name of the study, 1 to 200 printable characters.
     - `storage`: Where studies are kept, such as "sqlite:///studies.db".
