@@ -18,7 +18,7 @@ from belman.lab.delayed_loop import DelayedResults
 from belman.lab.design import Design, Field
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
-from belman.policies.belman.belman import BelMan
+from belman.policies.belman import BelMan
 from belman.policies.dependent import DependentPolicy
 from belman.policies.policy import Policy
 from belman.problems.featured.featured import Featured
