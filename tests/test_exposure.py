@@ -21,7 +21,6 @@ from belman.exposure import (
     Schedule,
     SquareRoot,
     TwoPhase,
-    UnitWarning,
     exposure,
     two_phase,
 )
@@ -69,38 +68,6 @@ def test_paper_never_falls():
 
 def test_paper_does_not_depend_on_the_arms():
     assert pulls(Paper(), [1, 2, 3, 50], arms=2) == pulls(Paper(), [1, 2, 3, 50], arms=500)
-
-
-def test_the_unit_of_a_reward_is_the_range_or_what_is_given():
-    bounded, free = belman.BoundedExponential(10.0), belman.Exponential()
-    assert [BelMan.paper().unit(family) for family in (bounded, free)] == [10.0, 1.0]
-    for given in (Paper(unit=4.0), two_phase(9, Paper(unit=4.0))):
-        assert [BelMan(given).unit(family) for family in (bounded, free)] == [4.0, 4.0]
-    assert BelMan(Constant(0.5)).unit(bounded) == 1.0
-
-
-def test_rewards_in_other_units_are_played_alike_if_the_unit_goes_with_them():
-    """Ten times the rewards, with a prior ten times as far out: the same arms, turn by turn. A unit
-    that stays behind plays others.
-    """
-    plays = []
-    for scale, unit in ((1.0, None), (10.0, None), (10.0, 10.0), (10.0, 1.0)):
-        means = [scale * mean for mean in (0.5, 0.4, 0.1)]
-        problem = belman.problems.exponential(means, scale, prior=(1.0, scale))
-        players = {"paper": BelMan.paper(unit=unit)}
-        plays.append(belman.simulate(players, problem, 60, 8, 3, progress=False).plays.values)
-    assert (plays[0] == plays[1]).all()
-    assert (plays[0] == plays[2]).all()
-    assert (plays[0] != plays[3]).any()
-
-
-def test_a_reward_scale_that_does_not_fit_is_said():
-    problem = belman.problems.exponential([5.0, 1.0])
-    for unit in (5.0, 1.0):
-        players = {"mine": BelMan.paper(unit=unit)}
-        belman.simulate(players, problem, 3, 1, progress=False)
-    with pytest.warns(UnitWarning, match=r"player 'mine' is too greedy: means are 4 apart.*unit=…"):
-        belman.simulate({"mine": BelMan.paper()}, problem, 3, 1, progress=False)
 
 
 def test_constant_is_one_over_tau():
@@ -213,8 +180,6 @@ def test_belman_takes_any_of_them():
         ),
         (lambda: Paper(C="15"), r"C='15' is not valid for an exposure"),
         (lambda: Paper(C=math.inf), r"C=inf is not valid for an exposure"),
-        (lambda: Paper(unit=0.0), r"unit=0.0 is not valid.*the reward that counts as 1"),
-        (lambda: Paper(unit="10"), r"unit='10' is not valid.*or None for the family's range"),
         (
             lambda: Constant(0.0),
             r"tau=0.0 is not valid for an exposure: it must be a positive number "

@@ -43,10 +43,6 @@ def _whole(value: object) -> bool:
     return whole and abs(int(value)) <= _MOST  # type: ignore[call-overload]
 
 
-class UnitWarning(UserWarning):
-    """Rewards are larger than the unit that the paper's schedule takes for them."""
-
-
 @dataclass(frozen=True)
 class Exposure(ABC):
     """A schedule: the pull at each turn, for a given number of arms."""
@@ -63,11 +59,6 @@ class Exposure(ABC):
         """s = 1/τ (or what stands for it, if τ is per arm) at these turns; `exploring` explores."""
 
     @property
-    def scale(self) -> float | None:
-        """The unit of a reward that the pull is meant for; None takes the family's own range."""
-        return 1.0
-
-    @property
     def per_arm(self) -> bool:
         """Whether every arm has an exposure of its own, set by the evidence against it."""
         return self.form != "common"
@@ -80,33 +71,18 @@ class Exposure(ABC):
 
 @dataclass(frozen=True)
 class Paper(Exposure):
-    """The paper's schedule s(t) = (ln t + C ln ln t)/unit, 0 for t < 3 and never negative.
+    """The paper's schedule s(t) = ln t + C ln ln t, 0 for t < 3 and never negative.
 
-    τ = 1/s has the unit of a reward, and the schedule is made for rewards in [0, 1]: rewards up to
-    10 in units of 1 make it ten times as greedy. `unit` is the reward that counts as 1. None takes
-    the width of the family's range, and 1 for a family without one: give the size of a large
-    reward there. `pull` is in units.
-
-    >>> Paper(unit=10.0)
-    Paper(C=15.0, unit=10.0)
     >>> [round(float(s), 3) for s in Paper().pull(np.array([1.0, 2.0, 3.0, 1000.0]), arms=2)]
     [0.0, 0.0, 2.509, 35.897]
     """
 
     C: float = 15.0
-    unit: float | None = None
 
     name = "paper"
 
     def __post_init__(self) -> None:
         _require(_number(self.C), "C", self.C, "a finite number")
-        fits = self.unit is None or (_number(self.unit) and self.unit > 0.0)
-        allowed = "the reward that counts as 1, a positive number, or None for the family's range"
-        _require(fits, "unit", self.unit, allowed)
-
-    @property
-    def scale(self) -> float | None:
-        return self.unit
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         late = np.maximum(turns, 3.0)
@@ -297,10 +273,6 @@ class TwoPhase(Exposure):
     @property
     def settings(self) -> tuple[float, ...]:
         return self.then.settings
-
-    @property
-    def scale(self) -> float | None:
-        return self.then.scale
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.where(turns <= self.explore, self.exploring, self.then.pull(turns, arms))

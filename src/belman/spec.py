@@ -5,7 +5,7 @@ settings, in which others may be nested:
 
 >>> import belman
 >>> describe(belman.Phases(then=belman.BelMan.paper(), turns=200))["then"]
-{'name': 'belman', 'exposure': {'name': 'paper', 'C': 15.0, 'unit': None}, 'reading': 'barycentre'}
+{'name': 'belman', 'exposure': {'name': 'paper', 'C': 15.0}, 'reading': 'barycentre'}
 >>> build({"name": "belman", "exposure": "infinite"}, belman.policies.Policy)
 BelMan(exposure=Infinite(), reading='barycentre')
 

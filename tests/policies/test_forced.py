@@ -130,14 +130,3 @@ def test_coin_indices_have_the_expected_reward_as_their_chance():
     )
     asked = agent.ask(2) + [agent.ask() for _ in range(50)]
     assert asked[2:].count("sure") == 50
-
-
-def test_the_first_of_equal_coins_is_played_if_ties_go_to_the_lowest():
-    """Two arms that always win show 1 both times: the first is played, and only then."""
-    problem = belman.problems.bernoulli([1.0, 1.0], prior=(1e6, 1.0))
-    players = {ties: belman.CoinThompson(ties=ties) for ties in ("lowest", "random")}
-    plays = belman.simulate(players, problem, 200, 2, 3, progress=False).plays
-    assert plays.sel(player="lowest", arm=0).min() > 195
-    assert 150 > plays.sel(player="random", arm=0).max() > 50
-    with pytest.raises(belman.errors.PolicyError, match="ties='last' is not valid"):
-        belman.CoinThompson(ties="last")

@@ -530,7 +530,7 @@ class Agent:
         >>> agent.tell("blue", 1)
         >>> agent.exposure = Paper()
         >>> agent
-        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0, ...), 1 reward told)
+        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0), ...), 1 reward told)
         """
         return validate.check_exposed(self.policy).schedule
 

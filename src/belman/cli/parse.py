@@ -25,7 +25,7 @@ def policy(words: str, horizon: int) -> Policy:
     where it has several settings. `mine.py:Cautious:width=0.7` is one of a file of yours.
 
     >>> policy("belman-paper", horizon=1000)
-    BelMan(exposure=Paper(C=15.0, unit=None), reading='barycentre')
+    BelMan(exposure=Paper(C=15.0), reading='barycentre')
     >>> policy("phases:then=(top-two-thompson:beta=0.4),turns=20", horizon=1000).then
     TopTwoThompson(beta=0.4)
     """

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import call_address, inlined_kernel, kernel
 from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, WORLD
-from belman.lab.matching import NOBODY, Workspace, match, match_favourites
+from belman.lab.matching import NOBODY, Workspace, match
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.policy import Floats, record
 
@@ -33,7 +33,6 @@ class Site(NamedTuple):
     holds: bool
     serves_empty: bool
     by_length: bool
-    favourites: bool
     shared: bool
     poisson: bool
     burn_in: int
@@ -188,9 +187,6 @@ def match_by_weights(site, system, scratch, mind):
     if site.by_length:
         weigh_by_length(system.jobs, scratch.weights)
     open_rows, open_columns = scratch.open_rows, scratch.open_columns
-    if site.favourites:
-        match_favourites(scratch.weights, open_rows, open_columns, mind, scratch.matched)
-        return
     match(scratch.weights, open_rows, open_columns, mind, scratch.workspace, scratch.matched)
 
 

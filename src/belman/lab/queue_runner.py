@@ -68,7 +68,6 @@ class QueueRunner:
             holds=problem.holds,
             serves_empty=problem.serves_empty,
             by_length=problem.weighting == "length",
-            favourites=problem.matching == "favourites",
             shared=problem.shared,
             poisson=problem.arrival_law == "poisson",
             burn_in=burn_in,

@@ -89,14 +89,13 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
     return refresh
 
 
-def _pulled(recentre: Callable[..., None], scaled: bool) -> Callable[..., None]:
-    """Indices under one exposure for all arms. Params: (the unit of a reward,) if scaled."""
+def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
+    """Indices under one exposure for all arms."""
 
     @inlined_kernel
     def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-        pull = turn_value / params[0] if scaled else turn_value
-        recentre(family, law, memory.total, index.size, pull, memory.pseudobelief, memory.eta)
-        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, pull, index)
+        recentre(family, law, memory.total, index.size, turn_value, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, turn_value, index)
 
     return indices
 
@@ -150,7 +149,7 @@ def _explored(place: Any, explore: Any) -> tuple[Any, Any]:
 @factory
 def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
     refresh = _refresh_with(averages_natural, weighs=form == "weighed")
-    indices = _weighed(recentre) if form == "weighed" else _pulled(recentre, form == "common")
+    indices = _weighed(recentre) if form == "weighed" else _pulled(recentre)
     if form == "explored":
         refresh, indices = _explored(refresh, indices)
     return PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
@@ -193,7 +192,7 @@ class BelMan(Policy):
     for a world that changes, which has settings of its own.
 
     >>> BelMan.paper()
-    BelMan(exposure=Paper(C=15.0, unit=None), reading='barycentre')
+    BelMan(exposure=Paper(C=15.0), reading='barycentre')
     >>> BelMan(drift=True).name
     'belman-drift'
     """
@@ -224,9 +223,9 @@ class BelMan(Policy):
             raise PolicyError(unknown("reading", self.reading, READINGS))
 
     @classmethod
-    def paper(cls, reading: str = "barycentre", unit: float | None = None) -> BelMan:
-        """The paper to the letter: τ(t) = unit/(ln t + 15 ln ln t) for all arms; see `Paper`."""
-        return cls(Paper(unit=unit), reading)
+    def paper(cls, reading: str = "barycentre") -> BelMan:
+        """The paper to the letter: τ(t) = 1/(ln t + 15 ln ln t) for all arms."""
+        return cls(Paper(), reading)
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
@@ -249,21 +248,7 @@ class BelMan(Policy):
     def params(self, family: Family) -> Floats:
         if self.schedule.form in ("evidence", "explored"):
             return what_is_expected(family, *self.schedule.settings)
-        if self.schedule.form == "common":
-            return np.array([self.unit(family)])
         return np.array([*self.schedule.settings, 0.0])
-
-    def unit(self, family: Family) -> float:
-        """The reward that counts as 1: the exposure's own, or the width of the family's range.
-
-        >>> from belman.families import BoundedExponential, Exponential
-        >>> [BelMan.paper().unit(each) for each in (BoundedExponential(10.0), Exponential())]
-        [10.0, 1.0]
-        """
-        if self.schedule.scale is not None:
-            return float(self.schedule.scale)
-        low, high = family.reward_range or (0.0, 1.0)
-        return high - low
 
     def memory(self, arms: int, dimension: int) -> Any:
         known = blank(arms, dimension)
@@ -303,8 +288,7 @@ class BelMan(Policy):
                 return columns(family, self.params(family), ledger, memory, index)
             turn_value = 0.0
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
-        common = self.schedule.form == "common"
-        pull = np.full(len(kl), turn_value / self.unit(family) if common else turn_value)
+        pull = np.full(len(kl), turn_value)
         if self.schedule.form == "weighed":
             leading = float(memory.expected.max())
             pull[:] = 0.0

@@ -28,10 +28,7 @@ from belman.policies.policy import (
     no_refresh,
     to_be_integrated,
 )
-from belman.policies.settings import Bounded, ends_of_rewards, require
-
-#: What a place further down the list costs an index of 0 or 1: a million are less than a coin.
-_STEP = 1e-9
+from belman.policies.settings import Bounded, ends_of_rewards
 
 
 @inlined_kernel
@@ -57,10 +54,10 @@ class Thompson(Policy):
 
 @kernel
 def coin_thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    """Params: the low end of rewards, their width, and what a place further down the list costs."""
+    """Params: the low end of rewards and their width."""
     for a in range(index.size):
         drawn = (family.sample_mean(law, ledger.beliefs[a], mind) - params[0]) / params[1]
-        index[a] = (1.0 if chance.uniform(mind) < drawn else 0.0) - params[2] * a
+        index[a] = 1.0 if chance.uniform(mind) < drawn else 0.0
 
 
 COIN_THOMPSON_KERNELS = PolicyKernels(
@@ -72,25 +69,17 @@ COIN_THOMPSON_KERNELS = PolicyKernels(
 class CoinThompson(Bounded):
     """Thompson by a Bernoulli draw of the Beta draw, as the authors code it, to show what it costs.
 
-    `ties` is 'random', or 'lowest': the first of equal arms, as in the authors' code.
-
-    >>> CoinThompson(ties="lowest").name
+    >>> CoinThompson().name
     'thompson-authors'
     """
-
-    ties: str = "random"
 
     name = "thompson-authors"
     draws_from_beliefs = False  # coins do not tell which draw was the largest
     kernels = COIN_THOMPSON_KERNELS
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "ties", self.ties in ("random", "lowest"), "'random' or 'lowest'")
-
     def params(self, family: Family) -> Floats:
         low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low, _STEP if self.ties == "lowest" else 0.0])
+        return np.array([low, high - low])
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
