@@ -49,8 +49,10 @@ CHANGES = (
 EXPOSURES = ("exposure.Constant(0.3)", "exposure.Paper()", "0.5")
 LOOKS = (
     "check()", "report()", "report(by='device')", "beliefs()", "metrics()", "tickets()",
-    "history()", "changes()", "verdict()", "agent().beliefs()",
+    "history()", "changes()", "verdict()", "agent().beliefs()", "report(by='country')", "replay",
+    "contexts()", "report(control='a')", "fresh_for()", "asked('1')",
 )  # fmt: skip
+QUICK = ("check()", "tickets()", "history()", "fresh_for()", "asked('1')")
 
 
 class Lives(RuleBasedStateMachine):
@@ -322,7 +324,10 @@ class Lives(RuleBasedStateMachine):
     def look(self, look: str) -> None:
         """Whoever looks at one world changes nothing in it."""
         assert self.life is not None
-        slow = self.drawn.family == "money" and look not in ("check()", "tickets()", "history()")
+        slow = self.drawn.family == "money" and look not in QUICK
+        if look == "replay":
+            policies = choices.fitting(self.drawn)
+            look = f"replay({policies[self.steps % len(policies)]})"
         if not slow and look.partition("(")[0] not in self.without:
             COUNTED[f"study.{look}"] += 1
             self.life.line(f"{ALONE}{look}")

@@ -119,7 +119,7 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     found.kind = draw(st.sampled_from(kinds))
     independent = found.kind == "independent"
     along = found.kind in ("contexts", "candidates")
-    window = draw(st.sampled_from(sorted(WINDOWS)))
+    window = draw(st.sampled_from(["none", *sorted(WINDOWS)]))
     shares = draw(
         st.sampled_from(
             ["none", "uniform"] if along and found.kind == "candidates" else sorted(SHARES)
