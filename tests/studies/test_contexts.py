@@ -135,7 +135,9 @@ def test_a_report_goes_by_what_contexts_tell(opened):
     assert french == (max if found.leader.arm == "blue" else min)(found.segments.alone)
     weights = study.publish(1_000, segment={"country": "fr"})
     arms = {f"unit {i}": belman.assign(weights, f"unit {i}").arm for i in range(40)}
-    study.observe([(unit, weights.version, arm, 1) for unit, arm in arms.items()])
+    leader = found.leader.arm  # it stays, whichever units the weights give it
+    rows = [(unit, weights.version, arm, int(arm == leader)) for unit, arm in arms.items()]
+    study.observe(rows)
     pair = (found.segments.arm, found.segments.against)
     more = study.report(by="country").segments.plays - found.segments.plays
     assert more.tolist() == [0.0, sum(arm in pair for arm in arms.values()), 0.0]
