@@ -119,7 +119,8 @@ def study_by_segments(where: Path) -> float:
 
 
 def study_on_postgresql(where: Path) -> float:
-    return _study_pairs(os.environ["BENCH_POSTGRESQL"], clock=time.perf_counter)
+    # a database each: tables of another version are refused
+    return _study_pairs(os.environ[f"BENCH_POSTGRESQL_{where.name}"], clock=time.perf_counter)
 
 
 def observe(where: Path) -> float:
@@ -264,7 +265,8 @@ def main() -> None:
     server = None if programs() is None else Postgres()
     try:
         if server is not None:
-            os.environ["BENCH_POSTGRESQL"] = server.url
+            for place in ("0", "1"):
+                os.environ[f"BENCH_POSTGRESQL_{place}"] = server.database(f"checkout_{place}")
         print(f"{'':36} {'here':>12} {'beside':>12}  {'ratio':>6}")
         for what in MEASUREMENTS:
             if chosen.only and not any(part in what for part in chosen.only):
