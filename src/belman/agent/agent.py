@@ -79,9 +79,9 @@ class Agent:
         Names of what a context tells, such as ("country", "device"): every arm is believed per
         segment, and a segment borrows from the others as much as that foretells its rewards.
     context, features, model, pooling, interactions, scale
-        One belief for all arms along features. `context` names what is told with an ask; `features`
-        is what is known of arms, {arm: {name: value}} or a data frame, or names alone where arms
-        are candidates. Values are numbers, which are standardised as they come, or categories,
+        One belief for all arms along features. `context` lists the names of an ask's values;
+        `features` describes arms, {arm: {name: value}} or a data frame, or lists names alone where
+        arms are candidates. Values are numbers, which are standardised as they come, or categories,
         whose levels need not be known; None is for what is missing. `model` says what rewards are
         ("linear", "logistic", "poisson", or one of `belman.models`), and `pooling` what arms
         share: "disjoint" (every arm answers contexts in its own way), "shared" (features say all),
@@ -454,8 +454,8 @@ class Agent:
         return self._decider.arms
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
-        """Take in a new arm, of which the prior says all that is known, or bring back a retired one
-        with all that was learnt of it (or, with a prior, anew).
+        """Take in a new arm with its prior, or bring back a retired one with all that was learnt of
+        it (or, with a prior, anew).
         """
         self._decider.add(arm, prior)
 
