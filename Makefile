@@ -12,7 +12,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba test-oldest test-newest docs packages browser postgresql dashboard bench attack images page-images tutorial-images wheels constraints clean distclean leaderboard compare
+.PHONY: help reproduce report test test-numba test-oldest test-newest docs packages browser postgresql dashboard bench attack images page-images tutorial-images wheels constraints clean distclean leaderboard compare bakeoff
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -67,26 +67,30 @@ bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 
 # RUNS, HORIZON and FAMILIES (all for every one) say how much of the validation suite is played.
 leaderboard: $(READY) ## play every policy on the validation suite, and draw docs/leaderboard.md and .json (minutes)
-	@$(BIN)/python docs/leaderboard.py --runs $(or $(RUNS),100) --horizon $(or $(HORIZON),1000) --families $(or $(FAMILIES),bernoulli)
+	@$(BIN)/python tools/leaderboard.py --runs $(or $(RUNS),100) --horizon $(or $(HORIZON),1000) --families $(or $(FAMILIES),bernoulli)
 
 # SPEED=1 measures speeds anew, and nothing else.
 compare: $(READY) ## measure belman beside other libraries, what has changed alone, and draw docs/compare.md (under 30 minutes)
-	@$(BIN)/python docs/compare.py --folder $(VENV)/peers $(if $(SPEED),--speed)
+	@$(BIN)/python tools/compare.py --folder $(VENV)/peers $(if $(SPEED),--speed)
+
+# ROWS of a pass at most, SEEDS for the order of rows, SECONDS of the processor for a player (it begins no further seed).
+bakeoff: $(READY) ## play tables as contextual bandits beside other libraries, what has changed alone, and draw docs/bakeoff.md (half an hour)
+	@$(BIN)/python -m benchmarks.bakeoff.run --folder $(VENV)/bakeoff --rows $(or $(ROWS),1000) --seeds $(or $(SEEDS),10) --seconds $(or $(SECONDS),40)
 
 attack: $(TOOLS) ## try the long form of every attack on 127.0.0.1, and print the table of docs/guide/promises.md (minutes)
 	@$(BIN)/python -m tests.attack
 
 images: report ## redraw the pictures and the summary of README and docs/ from the full report
-	@$(BIN)/python docs/summary.py report
+	@$(BIN)/python tools/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
 	@$(BIN)/python docs/examples/price.py 200 docs/images/price.png
 	@$(BIN)/python docs/examples/shared_direction.py 12 docs/images/shared-direction.png
 
 page-images: $(TOOLS) ## redraw the pictures of the page, in Chromium
-	@$(BIN)/python docs/page.py
+	@$(BIN)/python tools/page.py
 
 tutorial-images: $(TOOLS) ## run the tutorials, and redraw their pictures
-	@$(BIN)/python docs/tutorials/play.py
+	@$(BIN)/python tools/tutorials.py
 
 wheels: $(READY) ## build belman and its slim client, belman-client, into dist/
 	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist . ./client
@@ -96,7 +100,7 @@ constraints: $(TOOLS) ## pin what is installed now in constraints.txt
 
 clean: ## remove what was drawn, built and cached
 	@rm -rf build dist client/build client/*.egg-info report figures belman-run bench-regret src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests benchmarks docs tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well
 	@rm -rf $(VENV)
@@ -109,12 +113,14 @@ $(READY): pyproject.toml constraints.txt
 		echo "$(PYTHON) cannot make a virtual environment: install its venv module (python3-venv on Debian and Ubuntu)"; \
 		rm -rf $(VENV); exit 1; }
 	@echo "== installing belman into $(VENV)"
-	@$(call install,.)
+	@$(call install,.[lab])
 	@touch $@
 
 $(TOOLS): $(READY)
 	@echo "== installing what the tests need into $(VENV)"
 	@$(call install,.[dev])
+	@# for the Open Bandit data inside: its code, and what that needs, are not used
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps obp==0.4.1 || echo "no obp: the test of its data will be skipped"
 	@touch $@
 
 # NumPy 2.2 is the oldest that this package takes, and the newest that the oldest Numba takes.
@@ -123,7 +129,7 @@ $(VENV)/.numba-newest: numba = numba
 $(VENV)/.numba-%: $(READY)
 	@echo "== installing the $* Numba into $(VENV)/numba-$*"
 	@$(BIN)/python -m venv $(VENV)/numba-$*
-	@$(VENV)/numba-$*/$(SCRIPTS)/pip install --quiet --disable-pip-version-check -e . $(numba) hypothesis mpmath pytest pytest-xdist
+	@$(VENV)/numba-$*/$(SCRIPTS)/pip install --quiet --disable-pip-version-check -e '.[lab]' $(numba) hypothesis mpmath pytest pytest-xdist
 	@touch $@
 
 $(VENV)/.oldest: $(READY) tests/oldest.py

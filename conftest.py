@@ -3,9 +3,34 @@ thread, for two processes share the cores, and threads that wait for one another
 """
 
 import os
+from collections.abc import Iterator
+
+import pytest
 
 os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+
+@pytest.fixture(autouse=True)
+def _names_are_free_again() -> Iterator[None]:
+    """What a test or an example registers is forgotten at its end: others may use its names."""
+    from belman.exposure import Exposure
+    from belman.families import Family
+    from belman.models import Model
+    from belman.policies import Policy
+    from belman.policies.change.detectors import Detector
+    from belman.policies.dependent.policy import DependentPolicy
+
+    kinds = (Exposure, Family, Model, Policy, Detector, DependentPolicy)
+    known = [set(kind.registry) for kind in kinds]
+    yield
+    for kind, names in zip(kinds, known, strict=True):
+        for name in set(kind.registry) - names:
+            if not kind.registry[name].__module__.startswith("belman."):
+                del kind.registry[name]
+
+
 #: Modules that run in the environments of other libraries.
-collect_ignore_glob = ["docs/peers/*"]
+collect_ignore_glob = ["tools/peers/*"]
+#: Sphinx imports what need not be installed; tests/docs/test_tutorials.py runs tutorials whole.
+collect_ignore = ["docs/conf.py", "docs/tutorials", "tools/extension"]

@@ -28,8 +28,8 @@ from benchmarks.claim import Claim, report
 PLAYERS = {
     "BelMan": belman.BelMan(),
     "Thompson": belman.Thompson(),
-    "KL-UCB+": belman.KLUCBPlus(),
-    "IMED": belman.IMED(),
+    "KL-UCB+": belman.policies.KLUCBPlus(),
+    "IMED": belman.policies.IMED(),
 }
 RIVAL = "Thompson"
 #: Batches as shares of all turns.

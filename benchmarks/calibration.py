@@ -76,22 +76,34 @@ def prices(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 def kinds() -> list[Kind]:
     """Every pair that the guide advises, and some that it warns of."""
-    shop, anything = belman.Money(typical=10.0), belman.Money("any", typical=10.0)
-    timed_out, late = belman.BoundedExponential(bound=60.0), cut_mean(30.0, 60.0)
-    wide = belman.GaussianUnknown(prior=(0.0, 0.01, 1.0, 1.0))
-    small = belman.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.05))
-    tiny = belman.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.0025))
+    shop, anything = belman.families.Money(typical=10.0), belman.families.Money("any", typical=10.0)
+    timed_out, late = belman.families.BoundedExponential(bound=60.0), cut_mean(30.0, 60.0)
+    wide = belman.families.GaussianUnknown(prior=(0.0, 0.01, 1.0, 1.0))
+    small = belman.families.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.05))
+    tiny = belman.families.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.0025))
     found = [
-        Kind("clicks, 3 %", belman.Bernoulli(), coin(0.03), 0.03),
-        Kind("clicks, 40 %", belman.Bernoulli(), coin(0.4), 0.4),
-        Kind("counts, Poisson, mean 2", belman.Poisson(), counts(2.0), 2.0),
+        Kind("clicks, 3 %", belman.families.Bernoulli(), coin(0.03), 0.03),
+        Kind("clicks, 40 %", belman.families.Bernoulli(), coin(0.4), 0.4),
+        Kind("counts, Poisson, mean 2", belman.families.Poisson(), counts(2.0), 2.0),
         Kind("counts, overdispersed 3 ×", wide, overdispersed(3.0), 4.0),
-        Kind("attempts to a success, 20 %", belman.Geometric(), attempts(0.2), 5.0),
-        Kind("waiting times, exponential", belman.Exponential(), gamma(1.0), 30.0),
-        Kind("waiting times, log-normal, σ = 1", belman.LogNormal(), log_normal(1.0), ln(1.0)),
-        Kind("waiting times, log-normal, σ = 1.5", belman.LogNormal(), log_normal(1.5), ln(1.5)),
-        Kind("waiting times, gamma, shape 2", belman.Positive(), gamma(2.0), 30.0),
-        Kind("waiting times, gamma, shape 2", belman.GammaKnownShape(2.0), gamma(2.0), 30.0),
+        Kind("attempts to a success, 20 %", belman.families.Geometric(), attempts(0.2), 5.0),
+        Kind("waiting times, exponential", belman.families.Exponential(), gamma(1.0), 30.0),
+        Kind(
+            "waiting times, log-normal, σ = 1",
+            belman.families.LogNormal(),
+            log_normal(1.0),
+            ln(1.0),
+        ),
+        Kind(
+            "waiting times, log-normal, σ = 1.5",
+            belman.families.LogNormal(),
+            log_normal(1.5),
+            ln(1.5),
+        ),
+        Kind("waiting times, gamma, shape 2", belman.families.Positive(), gamma(2.0), 30.0),
+        Kind(
+            "waiting times, gamma, shape 2", belman.families.GammaKnownShape(2.0), gamma(2.0), 30.0
+        ),
         Kind("waiting times, time-out at 60", timed_out, cut_exponential(30.0, 60.0), late),
         Kind("sums of squares, χ², 5 degrees", ChiSquared(), squares, 5.0, draws=_FEW_DRAWS),
         Kind("shares, Beta(3, 1)", BetaRewards(), shares, 0.75, draws=_FEW_DRAWS),
@@ -100,7 +112,7 @@ def kinds() -> list[Kind]:
         *bounded_kinds(Bounded()),
         *bounded_kinds(Bounded(atoms=65), _FEW_DRAWS),
         Kind("measurements, Gaussian", wide, measured, 1.0),
-        Kind("measurements, Gaussian, σ known", belman.Gaussian(2.0), measured, 1.0),
+        Kind("measurements, Gaussian, σ known", belman.families.Gaussian(2.0), measured, 1.0),
         Kind("measurements, t with 3 degrees", wide, lambda r, s: r.standard_t(3, s), 0.0),
     ]
     for sigma in (0.5, 1.0, 1.5):
@@ -110,7 +122,7 @@ def kinds() -> list[Kind]:
         found.append(Kind(what, anything, draw, mean, 100 if sigma > 1.0 else 1_000))
     paid = money(0.03, log_normal(1.0))
     gammas, listed = money(0.03, gamma(2.0)), money(0.03, prices)
-    often, by_shape = money(0.4, log_normal(1.0)), belman.Money("gamma", 10.0, 2.0)
+    often, by_shape = money(0.4, log_normal(1.0)), belman.families.Money("gamma", 10.0, 2.0)
     return [
         *found,
         Kind("money, 3 % buy, gamma, shape 2", anything, gammas, 0.9, 1_000),
@@ -119,10 +131,16 @@ def kinds() -> list[Kind]:
         Kind("money, 3 % buy, gamma, shape 2", by_shape, gammas, 0.9, 1_000),
         Kind("money, 3 % buy, gamma, shape 0.5", shop, money(0.03, gamma(0.5)), 0.9, WARNED),
         Kind(
-            "money, 3 % buy, log-normal, σ = 1", belman.Exponential(), paid, 0.03 * ln(1.0), WARNED
+            "money, 3 % buy, log-normal, σ = 1",
+            belman.families.Exponential(),
+            paid,
+            0.03 * ln(1.0),
+            WARNED,
         ),
-        Kind("ratings in [0, 1]", belman.Bernoulli(), ratings, 2.0 / 3.0, WARNED),
-        Kind("counts, overdispersed 3 ×", belman.Poisson(), overdispersed(3.0), 4.0, WARNED),
+        Kind("ratings in [0, 1]", belman.families.Bernoulli(), ratings, 2.0 / 3.0, WARNED),
+        Kind(
+            "counts, overdispersed 3 ×", belman.families.Poisson(), overdispersed(3.0), 4.0, WARNED
+        ),
     ]
 
 

@@ -47,7 +47,7 @@ def geometric_mean(ratios: list[Ratio]) -> Ratio:
 
 def report(title: str, claims: list[Claim], notes: dict[str, str] | None = None) -> None:
     """Print a table of claims and leave with an error if one does not hold."""
-    columns = {
+    columns: dict[str, list[object]] = {
         "claim": [claim.what for claim in claims],
         "measured": [float(claim.measured) for claim in claims],
         "limit": [f"{'≥' if claim.more else '≤'} {claim.limit:g} {claim.unit}" for claim in claims],

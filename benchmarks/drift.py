@@ -88,9 +88,9 @@ def rivals(changes: int, arms: int) -> dict[str, Policy]:
         "M-UCB": published.m_ucb(**told, arms=arms),
         "EXP3.S": published.exp3_s(**told, arms=arms),
         "SW-TS": published.sliding_window(belman.Thompson(), **told),
-        "SW-KL-UCB": published.sliding_window(belman.KLUCB(), **told),
+        "SW-KL-UCB": published.sliding_window(belman.policies.KLUCB(), **told),
         "D-TS": published.discounted(belman.Thompson(), **told),
-        "D-UCB": published.discounted(belman.UCB1(), **told),
+        "D-UCB": published.discounted(belman.policies.UCB1(), **told),
     }
 
 

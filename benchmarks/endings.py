@@ -18,7 +18,8 @@ from benchmarks.claim import Claim, report
 SIMULATION = """
 import belman, sys
 players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
-belman.simulate(players, belman.bernoulli([0.8, 0.9, 0.3]), 200_000, 1_000, seed=1, store={store!r})
+problem = belman.problems.bernoulli([0.8, 0.9, 0.3])
+belman.simulate(players, problem, 200_000, 1_000, seed=1, store={store!r})
 """
 
 

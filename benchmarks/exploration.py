@@ -36,7 +36,7 @@ OTHERS = {
 }
 
 
-def rate(policy: belman.Policy, **question: float) -> float:
+def rate(policy: belman.policies.Policy, **question: float) -> float:
     """Turns per CPU-second of `explore`; a risk that is never met keeps the rule at work on every
     turn.
     """
@@ -49,7 +49,7 @@ def rate(policy: belman.Policy, **question: float) -> float:
     return RUNS * HORIZON / best_cpu_seconds(lambda: play(RUNS), 3)
 
 
-def simulated(policy: belman.Policy) -> float:
+def simulated(policy: belman.policies.Policy) -> float:
     """The same of `simulate`."""
     problem = belman.problems.bernoulli(B20)
     belman.simulate([policy], problem, HORIZON, 1, workers=1)

@@ -63,7 +63,7 @@ def share_of_the_chain(folder: str, pairs: int = 100, repeats: int = 40) -> floa
     chained, bare = [], []
     for _ in range(repeats):
         chained.append(cpu_of_pairs(study, pairs))
-        plain = patch.object(chain, "link", lambda before, event, mark=chain.NO_MARK: mark * 3)
+        plain = patch.object(chain, "link", lambda before, event, mark=bytes(8): mark * 3)
         with plain:
             bare.append(cpu_of_pairs(study, pairs))
     study.storage.close()

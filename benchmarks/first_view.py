@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman.studies import Event, Kind, Storage, open_study
-from belman.studies.log.chain import NO_MARK, Head
+from belman.studies.log.chain import Head
 from belman.studies.log.event_log import Draw
 from belman.studies.unit_of_work import SNAPSHOT_EVERY
 from benchmarks.claim import Claim, report
@@ -56,7 +56,7 @@ def written(storage: Storage, name: str, events: int) -> None:
         assert created is not None
         head, chunk = Head().follow(created, name), []
         for line in lines():
-            event, head = head.joined(line, NO_MARK)
+            event, head = head.joined(line)
             chunk.append(event)
             state.fold(event)
             if event.number == last:

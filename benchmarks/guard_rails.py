@@ -14,9 +14,8 @@ import numpy as np
 from scipy import stats
 
 import belman
-from belman.measures.limits import Limit
 from belman.studies import Event, Kind, StudySettings
-from belman.studies.rules.guards import RISK
+from belman.studies.rules.guards import RISK, Limit
 from belman.studies.state import State
 from belman.studies.views.replay import replay
 from benchmarks.claim import Claim, report

@@ -32,7 +32,7 @@ LIMITS = {
 }
 
 
-def rate(policy: belman.Policy, workers: int = 1) -> float:
+def rate(policy: belman.policies.Policy, workers: int = 1) -> float:
     """Turns per CPU-second of one policy."""
     problem = belman.problems.bernoulli(B20)
     belman.simulate([policy], problem, HORIZON, 1, workers=workers)

@@ -16,17 +16,17 @@ SERVICES = [
 PLAYERS = {
     "BelMan": belman.BelMan(),
     "BelMan (paper)": belman.BelMan.paper(),
-    "QBelMan": belman.qbelman(),
-    "Q-UCB": belman.q_ucb(),
-    "Q-ThS": belman.q_ths(),
-    "UCB": belman.UCB1(),
+    "QBelMan": belman.policies.qbelman(),
+    "Q-UCB": belman.policies.q_ucb(),
+    "Q-ThS": belman.policies.q_ths(),
+    "UCB": belman.policies.UCB1(),
     "Thompson": belman.Thompson(),
-    "Thompson (authors)": belman.CoinThompson(),
+    "Thompson (authors)": belman.policies.CoinThompson(),
 }
 
 
 def seconds(
-    players: dict[str, belman.Policy], problem: belman.problems.Problem, runs: int = RUNS
+    players: dict[str, belman.policies.Policy], problem: belman.problems.Problem, runs: int = RUNS
 ) -> float:
     """CPU time of a simulation whose code is compiled."""
     belman.simulate(players, problem, 10, 1, workers=1)

@@ -23,31 +23,31 @@ TWENTY = (
 )
 #: Those whose definition asks for no more than a draw or a bound an arm.
 QUICK = {
-    "med": belman.MED(),
-    "kl-ms": belman.KLMS(),
-    "exp-kl-ms": belman.ExpKLMS(),
-    "exp-ts+": belman.ExpTSPlus(),
-    "boltzmann-gumbel": belman.BoltzmannGumbel(),
-    "tsallis-inf": belman.TsallisINF(),
-    "exp3.p": belman.EXP3P(1_000),
-    "rb-sda": belman.RBSDA(),
-    "lb-sda": belman.LBSDA(),
-    "light-tailed": belman.LightTailed(1_000),
-    "ada-ucb": belman.AdaUCB(),
-    "mots": belman.MOTS(1_000),
-    "ucboost": belman.UCBoost(),
-    "ossb": belman.OSSB(),
-    "eb-tc": belman.EBTC(),
-    "eb-tc-epsilon": belman.EBTCEpsilon(),
-    "ttucb": belman.TTUCB(),
-    "t3c": belman.T3C(),
-    "ugape": belman.UGapE(),
-    "lil-ucb": belman.LilUCB(),
-    "lucb++": belman.LUCBPlusPlus(),
-    "anytime-halving": belman.AnytimeHalving(),
-    "gittins-normal": belman.NormalGittins(),
-    "gittins-finite": belman.FiniteGittins(1_000),
-    "gittins-brezzi-lai": belman.BrezziLaiGittins(),
+    "med": belman.policies.MED(),
+    "kl-ms": belman.policies.KLMS(),
+    "exp-kl-ms": belman.policies.ExpKLMS(),
+    "exp-ts+": belman.policies.ExpTSPlus(),
+    "boltzmann-gumbel": belman.policies.BoltzmannGumbel(),
+    "tsallis-inf": belman.policies.TsallisINF(),
+    "exp3.p": belman.policies.EXP3P(1_000),
+    "rb-sda": belman.policies.RBSDA(),
+    "lb-sda": belman.policies.LBSDA(),
+    "light-tailed": belman.policies.LightTailed(1_000),
+    "ada-ucb": belman.policies.AdaUCB(),
+    "mots": belman.policies.MOTS(1_000),
+    "ucboost": belman.policies.UCBoost(),
+    "ossb": belman.policies.OSSB(),
+    "eb-tc": belman.policies.EBTC(),
+    "eb-tc-epsilon": belman.policies.EBTCEpsilon(),
+    "ttucb": belman.policies.TTUCB(),
+    "t3c": belman.policies.T3C(),
+    "ugape": belman.policies.UGapE(),
+    "lil-ucb": belman.policies.LilUCB(),
+    "lucb++": belman.policies.LUCBPlusPlus(),
+    "anytime-halving": belman.policies.AnytimeHalving(),
+    "gittins-normal": belman.policies.NormalGittins(),
+    "gittins-finite": belman.policies.FiniteGittins(1_000),
+    "gittins-brezzi-lai": belman.policies.BrezziLaiGittins(),
 }
 
 
@@ -77,10 +77,10 @@ def order(runs: int) -> list[Claim]:
     """Who loses less in the settings of the papers."""
     coins = simulate(
         {
-            "KL-UCB": belman.KLUCB(),
-            "BESA": belman.BESA(),
-            "RB-SDA": belman.RBSDA(),
-            "NPTS": belman.NPTS(),
+            "KL-UCB": belman.policies.KLUCB(),
+            "BESA": belman.policies.BESA(),
+            "RB-SDA": belman.policies.RBSDA(),
+            "NPTS": belman.policies.NPTS(),
         },
         belman.problems.bernoulli([0.9, 0.8]),
         20_000,
@@ -88,7 +88,9 @@ def order(runs: int) -> list[Claim]:
         1,
     )
     wide = belman.problems.problem(Bounded(8.0), [0.5, 0.45, 0.4, 0.35, 0.3])
-    shaped = simulate({"NPTS": belman.NPTS(), "UCB1": belman.UCB1()}, wide, 1_000, runs, 1)
+    shaped = simulate(
+        {"NPTS": belman.policies.NPTS(), "UCB1": belman.policies.UCB1()}, wide, 1_000, runs, 1
+    )
     return [
         *(less(coins, name, "KL-UCB") for name in ("BESA", "RB-SDA", "NPTS")),
         less(shaped, "NPTS", "UCB1"),

@@ -43,7 +43,7 @@ def scenarios() -> dict[str, tuple[Servers, dict[str, Any]]]:
     return {
         "three unequal servers": (unequal, {}),
         "two classes, two slots": (classes, {}),
-        "the best begins to fail": (failing, {"breaker": belman.Breaker()}),
+        "the best begins to fail": (failing, {"breaker": belman.dispatch.Breaker()}),
     }
 
 
@@ -111,8 +111,11 @@ def main() -> None:
         with asyncio.Runner(loop_factory=QuickLoop) as runner:
             quick = np.mean(runner.run(run(problem, settings, jobs)))
         real = np.mean(asyncio.run(run(problem, settings, jobs)))
-        players = {"dispatcher": belman.dispatched(**settings), **belman.lab.servers.RIVALS}
-        result = belman.simulate_servers(problem, players, jobs=JOBS, runs=1, seed=SEED)
+        players = {
+            "dispatcher": belman.dispatch.dispatched(**settings),
+            **belman.lab.servers.RIVALS,
+        }
+        result = belman.dispatch.simulate_servers(problem, players, jobs=JOBS, runs=1, seed=SEED)
         means = result.response_mean.isel(run=0)
         predicted = means.sel(player="dispatcher").item()
         claims.append(Claim(f"{name}: |predicted / run − 1|", abs(predicted / quick - 1), 0.1, ""))

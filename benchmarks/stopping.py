@@ -15,7 +15,7 @@ from belman.problems.stationary import Stationary
 from benchmarks.claim import Claim, report
 
 DELTA, RUNS, SEED = 0.1, 10_000, 20
-PLAYERS = {"uniform": belman.Uniform(), "track-and-stop": belman.TrackAndStop()}
+PLAYERS = {"uniform": belman.Uniform(), "track-and-stop": belman.policies.TrackAndStop()}
 INSTANCES: dict[str, Stationary] = {
     "Bernoulli 0.5, 0.4, 0.3": belman.problems.bernoulli([0.5, 0.4, 0.3]),
     "Bernoulli 0.3, 0.21, 0.2, 0.19, 0.18": belman.problems.bernoulli([0.3, 0.21, 0.2, 0.19, 0.18]),
@@ -49,7 +49,7 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     claims, notes = [], {}
     for label, problem in {**INSTANCES, **ASIDE}.items():
-        shortest = belman.characteristic_time(problem).turns
+        shortest = belman.problems.characteristic_time(problem).turns
         for name, (error, high, turns) in measure(problem, runs).items():
             if label in INSTANCES:
                 claims.append(Claim(f"{label}: {name}", high, DELTA, "(upper end)"))

@@ -28,7 +28,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
     """CPU time of one turn on Bernoulli arms with means from 0.01 to 0.25; the start, long with
     many arms, is not timed.
     """
-    family = belman.Bernoulli()
+    family = belman.families.Bernoulli()
     theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
     ledger = Ledger.blank(np.zeros((arms, 2)))
     turn_values = policy.turn_values(np.arange(1.0, turns + 1.0), arms)

@@ -1,11 +1,13 @@
-"""What is said while one looks: how often it is wrong, how soon it is said, what it costs.
+"""What is said while one looks: how often it is wrong, how soon it is said, how long it takes.
 
-Coins at 10 % and a lift of 10 %, looked at after every reward, under BelMan, Thompson and a fixed
-split. The prior is what `belman plan` would take: arms around the baseline that differ by about the
-lift. Limits on errors are held against the upper end of a 99 % interval (Clopper and Pearson).
+Here are verdicts of agents and of studies without a control, whose chances nobody bets on: beside a
+control see `benchmarks.guarantee`. Coins at 10 % and a lift of 10 %, looked at after every reward,
+under BelMan, Thompson and a fixed split. The prior is what `belman plan` would take: arms around
+the baseline that differ by about the lift. Limits on errors are held against the upper end of a
+99 % interval (Clopper and Pearson).
 
 `python -m benchmarks.verdict [RUNS [PART …]]`, with parts out of separated, intervals, calibrated,
-ratio_test.
+ratio_test, speed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from __future__ import annotations
 import math
 import random
 import sys
+import tempfile
+from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -20,21 +24,27 @@ from scipy import stats
 import belman
 from belman.measures.planning import expected_prior
 from belman.measures.soundness import SampleRatio, told_shares
-from belman.measures.watching import Watched, watch
+from belman.measures.staged_plays import Watched
 from belman.problems.stationary import RandomStationary, Stationary
-from benchmarks.claim import Claim, report
+from benchmarks.claim import Claim, best_cpu_seconds, report
+from benchmarks.watching import watch
 
 RUNS, SEED = 2_000, 17
 BASELINE, LIFT, DELTA, LEVEL = 0.1, 0.1, 0.05, 0.95
 NULL_TURNS, LIFT_TURNS, PRIOR_TURNS = 30_000, 40_000, 10_000
 WATCHED_TURNS = 1_500
 TICKETS, BATCH = 20_000, 200
+SPOKEN = 2_000
+STUDIES = {
+    "rates": ("bernoulli", 2), "four rates": ("bernoulli", 4), "a range": ("bounded", 3),
+    "amounts": ("log-normal", 3), "revenue": ("money", 3), "numbers": ("gaussian-unknown", 3),
+}  # fmt: skip
 PLAYERS = {
     "fixed split": belman.Uniform(),
     "BelMan": belman.BelMan(),
     "Thompson": belman.Thompson(),
 }
-FAMILY = belman.Bernoulli(prior=expected_prior(BASELINE, LIFT))
+FAMILY = belman.families.Bernoulli(prior=expected_prior(BASELINE, LIFT))
 
 
 def upper(wrong: int, runs: int) -> float:
@@ -50,7 +60,7 @@ def errors(found: Watched) -> int:
 def separated(runs: int) -> tuple[list[Claim], dict[str, str]]:
     """Errors of `Separated` where arms are alike, and with a lift; and what a decision costs."""
     claims, notes, split = [], {}, None
-    rule = belman.Separated(DELTA)
+    rule = belman.measures.Separated(DELTA)
     for name, player in PLAYERS.items():
         alike = watch(player, Stationary(FAMILY, (BASELINE,) * 2), rule, NULL_TURNS, runs, SEED)
         false = int(alike.decided.sum())
@@ -75,7 +85,7 @@ def _ratio(mine: np.ndarray, other: np.ndarray) -> float:
     return float(mine.mean() / other.mean())
 
 
-def ever_missed(player: belman.Policy, seed: int) -> tuple[bool, bool]:
+def ever_missed(player: belman.policies.Policy, seed: int) -> tuple[bool, bool]:
     """Whether the interval at any look of the first of two arms, and that of their difference, ever
     misses the truth, looked at after every reward.
 
@@ -122,7 +132,7 @@ def calibrated(runs: int) -> tuple[list[Claim], dict[str, str]]:
     claims, notes, split = [], {}, None
     problem, runs = RandomStationary(FAMILY, 2, FAMILY.prior), 2 * runs
     for name, player in PLAYERS.items():
-        found = watch(player, problem, belman.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
+        found = watch(player, problem, belman.measures.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
         right = float(found.right[found.decided].mean())
         claims.append(Claim(f"sure at 95 %, {name}: right", right, 0.94, "", more=True))
         claims.append(Claim(f"sure at 95 %, {name}: right", right, 0.96, ""))
@@ -172,7 +182,38 @@ def ratio_test(runs: int) -> tuple[list[Claim], dict[str, str]]:
     return claims, notes
 
 
+def speed(runs: int) -> tuple[list[Claim], dict[str, str]]:
+    """CPU time of the report and the verdict of studies with a control, after one reward more."""
+    claims: list[Claim] = []
+    for name, (family, arms) in STUDIES.items():
+        rng = random.Random(SEED)
+        with tempfile.TemporaryDirectory() as folder:
+            study = belman.open_study(
+                "speed", [f"arm {a}" for a in range(arms)], family, control="arm 0", seed=SEED,
+                storage=f"sqlite:///{folder}/studies.db",
+            )  # fmt: skip
+            tell = partial(_told, study, family, rng)
+            for _ in range(SPOKEN // 200):
+                tell(200)
+            for what in (study.report, study.verdict):
+                what()  # compiled before it is timed
+                taken = 1e3 * best_cpu_seconds(what, 20, before=partial(tell, 1))
+                claims.append(Claim(f"{name}, {arms} arms: {what.__name__}", taken, 5.0, "ms"))
+            study.storage.close()
+    return claims, {}
+
+
+def _told(study: belman.Study, family: str, rng: random.Random, count: int) -> None:
+    """Ask for some tickets and tell their rewards."""
+    for ticket in study.ask(count):
+        won = float(rng.random() < BASELINE)
+        amount = {"bernoulli": 1.0, "money": rng.lognormvariate(3.0, 1.0)}
+        reward = won * amount[family] if family in amount else rng.random()
+        study.tell(ticket, reward if family != "log-normal" else math.exp(reward))
+
+
 PARTS = {
+    "speed": speed,
     "separated": separated,
     "intervals": intervals,
     "calibrated": calibrated,
@@ -182,7 +223,8 @@ PARTS = {
 
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    claims, notes = [], {}
+    claims: list[Claim] = []
+    notes: dict[str, str] = {}
     for name in sys.argv[2:] or PARTS:
         part = PARTS[name](runs)
         claims += part[0]

@@ -16,7 +16,7 @@ SIZES = (1, 100, 10_000, 1_000_000, 1_000_000_000)
 HELD = ((20, 2_000, 1.0), (1_000, 30_000, 20.0))
 
 
-def agent(policy: belman.Policy, arms: int, plays: int) -> belman.Agent:
+def agent(policy: belman.policies.Policy, arms: int, plays: int) -> belman.Agent:
     """An agent whose arms were played unevenly."""
     rng = np.random.default_rng(1)
     counts = rng.integers(1, 2 * plays // arms, arms)
@@ -25,7 +25,7 @@ def agent(policy: belman.Policy, arms: int, plays: int) -> belman.Agent:
     return belman.Agent(range(arms), policy=policy, start=start, seed=1)
 
 
-def milliseconds(policy: belman.Policy, arms: int, plays: int) -> list[float]:
+def milliseconds(policy: belman.policies.Policy, arms: int, plays: int) -> list[float]:
     """For every N, after a first call that compiles."""
     made = agent(policy, arms, plays)
     made.weights(10**6)
@@ -34,7 +34,12 @@ def milliseconds(policy: belman.Policy, arms: int, plays: int) -> list[float]:
 
 def main() -> None:
     claims, notes = [], {}
-    for policy in (belman.BelMan(), belman.Thompson(), belman.IMED(), belman.KLUCBPlus()):
+    for policy in (
+        belman.BelMan(),
+        belman.Thompson(),
+        belman.policies.IMED(),
+        belman.policies.KLUCBPlus(),
+    ):
         for arms, plays, most in HELD:
             taken = milliseconds(policy, arms, plays)
             claims.append(Claim(f"{policy.name}, {arms:,} arms, worst N", max(taken), most, "ms"))

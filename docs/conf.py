@@ -1,7 +1,7 @@
 """The documentation site: Sphinx reads the Markdown under docs/, `make docs` builds it.
 
 What is generated (names, commands, routes, terms) is written into pages as they are read, at their
-`<!-- generated: … -->` lines: see `extension/`.
+`<!-- generated: … -->` lines: see `tools/extension/`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 from belman.version import __version__
 
@@ -19,7 +19,7 @@ author = "the belman developers"
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "extension"]
-exclude_patterns = ["examples", "extension", "static"]
+exclude_patterns = ["examples", "static"]
 suppress_warnings = ["ref.python"]  # two classes may have one name: links to them are left out
 myst_heading_anchors = 4
 smartquotes = False

@@ -1,3 +1,18 @@
-"""The configuration of Sphinx is no test, and imports what need not be installed."""
+"""What a page registers is known on that page alone."""
 
-collect_ignore = ["conf.py", "extension"]
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from belman.policies import POLICIES
+
+
+@pytest.fixture(autouse=True)
+def known_policies() -> Iterator[None]:
+    """Forget what a page registered."""
+    before = dict(POLICIES)
+    yield
+    POLICIES.clear()
+    POLICIES.update(before)

@@ -47,6 +47,7 @@ def test_every_command_is_one_of_the_command_line():
     (script,) = services["key"]["command"]
     for words in re.findall(r"belman ([a-z0-9 -]+)", script):
         assert parsed(words.split())
+    assert script.endswith("> /data/first.key"), "no log shows a key"
     with pytest.raises(Exception, match="no-such"):
         parsed(["serve", "--no-such"])
 

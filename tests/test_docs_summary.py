@@ -16,7 +16,7 @@ REMEDY = "run `make images`"
 
 @pytest.fixture(scope="module")
 def summary():
-    spec = importlib.util.spec_from_file_location("summary", ROOT / "docs" / "summary.py")
+    spec = importlib.util.spec_from_file_location("summary", ROOT / "tools" / "summary.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

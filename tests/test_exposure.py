@@ -9,7 +9,7 @@ import pytest
 
 import belman
 from belman import BelMan
-from belman.errors import ExposureError
+from belman.errors import ExposureError, PolicyError
 from belman.exposure import (
     EXPOSURES,
     Constant,
@@ -21,6 +21,7 @@ from belman.exposure import (
     Schedule,
     SquareRoot,
     TwoPhase,
+    UnitWarning,
     exposure,
     two_phase,
 )
@@ -68,6 +69,38 @@ def test_paper_never_falls():
 
 def test_paper_does_not_depend_on_the_arms():
     assert pulls(Paper(), [1, 2, 3, 50], arms=2) == pulls(Paper(), [1, 2, 3, 50], arms=500)
+
+
+def test_the_unit_of_a_reward_is_the_range_or_what_is_given():
+    bounded, free = belman.families.BoundedExponential(10.0), belman.families.Exponential()
+    assert [BelMan.paper().unit(family) for family in (bounded, free)] == [10.0, 1.0]
+    for given in (Paper(unit=4.0), two_phase(9, Paper(unit=4.0))):
+        assert [BelMan(given).unit(family) for family in (bounded, free)] == [4.0, 4.0]
+    assert BelMan(Constant(0.5)).unit(bounded) == 1.0
+
+
+def test_rewards_in_other_units_are_played_alike_if_the_unit_goes_with_them():
+    """Ten times the rewards, with a prior ten times as far out: the same arms, turn by turn. A unit
+    that stays behind plays others.
+    """
+    plays = []
+    for scale, unit in ((1.0, None), (10.0, None), (10.0, 10.0), (10.0, 1.0)):
+        means = [scale * mean for mean in (0.5, 0.4, 0.1)]
+        problem = belman.problems.exponential(means, scale, prior=(1.0, scale))
+        players = {"paper": BelMan.paper(unit=unit)}
+        plays.append(belman.simulate(players, problem, 60, 8, 3, progress=False).plays.values)
+    assert (plays[0] == plays[1]).all()
+    assert (plays[0] == plays[2]).all()
+    assert (plays[0] != plays[3]).any()
+
+
+def test_a_reward_scale_that_does_not_fit_is_said():
+    problem = belman.problems.exponential([5.0, 1.0])
+    for unit in (5.0, 1.0):
+        players = {"mine": BelMan.paper(unit=unit)}
+        belman.simulate(players, problem, 3, 1, progress=False)
+    with pytest.warns(UnitWarning, match=r"player 'mine' is too greedy: means are 4 apart.*unit=…"):
+        belman.simulate({"mine": BelMan.paper()}, problem, 3, 1, progress=False)
 
 
 def test_constant_is_one_over_tau():
@@ -139,7 +172,7 @@ def test_two_phase_switches_after_its_turns():
 
 def test_the_clock_of_the_second_phase_has_been_running():
     assert pulls(two_phase(5, Paper()), [5, 6]) == [0.0, *pulls(Paper(), [6])]
-    assert pulls(belman.two_phase(explore=100), [100, 101], arms=4) == [
+    assert pulls(belman.exposure.two_phase(explore=100), [100, 101], arms=4) == [
         -math.inf,  # of the greed, which is a logarithm
         *pulls(Evidence(), [101], arms=4),
     ]
@@ -180,6 +213,8 @@ def test_belman_takes_any_of_them():
         ),
         (lambda: Paper(C="15"), r"C='15' is not valid for an exposure"),
         (lambda: Paper(C=math.inf), r"C=inf is not valid for an exposure"),
+        (lambda: Paper(unit=0.0), r"unit=0.0 is not valid.*the reward that counts as 1"),
+        (lambda: Paper(unit="10"), r"unit='10' is not valid.*or None for the family's range"),
         (
             lambda: Constant(0.0),
             r"tau=0.0 is not valid for an exposure: it must be a positive number "
@@ -259,17 +294,15 @@ def test_an_exposure_is_frozen_data():
         Paper().C = 2.0
 
 
-def test_every_reading_takes_every_exposure_and_joint_under_evidence_is_the_barycentre():
-    """The leader's focal distribution is flat: the normaliser inside the joint projection is 1."""
+def test_a_reading_is_refused_where_it_does_nothing():
+    """Evidence keeps no barycentre, and where arms have exposures of their own the leader's focal
+    distribution is flat: the normaliser inside the joint projection is 1.
+    """
+    refused = {(Evidence(), "natural"), (Evidence(), "joint"), (two_phase(9), "joint")}
     for kind in (Evidence(), two_phase(9), Paper(), Constant(0.5), Infinite(), SquareRoot()):
         for reading in ("barycentre", "natural", "joint"):
-            assert BelMan(kind, reading).schedule == kind
-    choices = []
-    for reading in ("barycentre", "joint"):
-        agent = belman.Agent(["a", "b", "c"], policy=BelMan(Evidence(), reading), seed=3)
-        luck = np.random.default_rng(3)
-        choices.append([])
-        for _ in range(200):
-            choices[-1].append(arm := agent.ask())
-            agent.tell(arm, int(luck.random() < {"a": 0.3, "b": 0.5, "c": 0.4}[arm]))
-    assert choices[0] == choices[1]
+            if (kind, reading) in refused:
+                with pytest.raises(PolicyError, match="does nothing here"):
+                    BelMan(kind, reading)
+            else:
+                assert BelMan(kind, reading).schedule == kind

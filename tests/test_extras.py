@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 
 import pytest
@@ -14,15 +15,46 @@ from belman.studies import Storage
 from belman.studies.views import import_export
 from belman.table import Table
 
+#: Runs in a process of its own, in which what comes with the lab cannot be imported.
+WITHOUT_THE_LAB = """
+import sys
+for name in ("xarray", "matplotlib", "pandas"):
+    sys.modules[name] = None
+import belman
+from belman.cli import main
+from belman.dashboard import application
+agent = belman.Agent(["blue", "red"], seed=7)
+agent.tell(agent.ask(), 1)
+agent.report()
+sys.argv = ["belman", *sys.argv[1:]]
+main()
+"""
 DOORS = {
+    "xarray": lambda folder: belman.simulate(
+        [belman.policies.Random()], belman.problems.bernoulli([0.1, 0.9]), 5, 2
+    ),
+    "matplotlib": lambda folder: fresh("belman.plots"),
     "pandas": lambda folder: Table({"arm": ["a"]}).to_pandas(),
     "zarr": lambda folder: belman.simulate(
-        [belman.Random()], belman.problems.bernoulli([0.1, 0.9]), 5, 2, store=folder / "store"
+        [belman.policies.Random()],
+        belman.problems.bernoulli([0.1, 0.9]),
+        5,
+        2,
+        store=folder / "store",
     ),
     "distributed": lambda folder: next(on_dask(None, [], None, None)),
     "pyarrow": lambda folder: import_export.write(folder / "log.parquet", iter(())),
     "psycopg": lambda folder: Storage("postgresql://nobody@127.0.0.1:1/nothing"),
 }
+
+
+def fresh(name):
+    """Import a module of ours anew, and leave the old one as it was."""
+    kept = {one: sys.modules.pop(one) for one in list(sys.modules) if one.startswith(name)}
+    try:
+        importlib.import_module(name)
+    finally:
+        sys.modules.update(kept)
 
 
 @pytest.mark.parametrize("package", DOORS)
@@ -42,3 +74,37 @@ def test_an_import_error_inside_one_is_told_as_it_is(package, line, tmp_path, mo
     with pytest.raises(ImportError, match="somebodys_own") as caught:
         DOORS[package](tmp_path)
     assert not isinstance(caught.value, MissingExtraError)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--version"], belman.__version__),
+        (["list"], "bernoulli"),
+        (["run", "--means", "0.1,0.2"], "error: a simulation needs the extra 'lab': "),
+    ],
+)
+def test_all_but_the_lab_works_without_its_extra(words, said, tmp_path):
+    output = ["--output", str(tmp_path)] if "run" in words else []
+    command = [sys.executable, "-c", WITHOUT_THE_LAB, *words, *output]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert said in done.stdout + done.stderr
+    if "error" in said:
+        assert done.returncode == 2
+        assert "pip install 'belman[lab]'" in done.stderr
+
+
+def test_assignment_imports_nothing_else_of_the_package():
+    listed = "import sys, belman.assignment; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
+    ours = {name for name in found.split() if name.split(".")[0] == "belman"}
+    assert "belman.assignment.client" in ours
+    assert all(name.startswith("belman.assignment") for name in ours - {"belman"})
+    assert "numpy" not in found.split()
+
+
+def test_every_public_name_is_found_when_it_is_used():
+    for name in belman.__all__:
+        assert getattr(belman, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        belman.nothing  # noqa: B018

@@ -7,6 +7,7 @@ Nothing is fetched: the environment sees the packages of the one that runs the t
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -24,6 +25,7 @@ import pytest
 
 from belman.version import __version__
 from tests import packages
+from tests.service.running import running
 from tests.waiting import HANG, process
 
 ROOT = Path(__file__).parents[1]
@@ -52,7 +54,7 @@ def test_the_sdist_holds_the_sources(built):
     with tarfile.open(built["sdist"]) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     assert tracked("src") <= held
-    assert tracked("docs") | tracked("tests") | tracked("benchmarks") <= held
+    assert tracked("docs") | tracked("tests") | tracked("benchmarks") | tracked("tools") <= held
     assert {"LICENSE", "README.md", "CITATION.cff", "Makefile", "constraints.txt"} <= held
 
 
@@ -151,6 +153,25 @@ def test_the_container_file_copies_what_there_is_and_starts_the_service():
     user, warm = (next(i for i, line in enumerate(lines) if word in line) for word in
                   ("USER belman", "belman warm"))  # fmt: skip
     assert user < warm, "the cache has to be the user's own"
+    set_up = " ".join(line for line in lines if line.startswith("ENV"))
+    (command,) = [line for line in lines if line.startswith("CMD")]
+    assert "BELMAN_STORAGE=" in set_up
+    assert "--storage" not in command, "an option would beat the environment of the container"
+
+
+def test_the_health_check_asks_the_service_and_imports_next_to_nothing(tmp_path):
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^HEALTHCHECK .* CMD (\[.*\])$", text, re.M)
+    _, flags, script = json.loads(words)
+    with running(tmp_path) as service:
+        for port, status in ((service.port, 0), (1, 1)):
+            tried = script.replace("8000", str(port))
+            looked = f"import sys\ntry:\n exec({tried!r})\nfinally:\n print(len(sys.modules))"
+            done = subprocess.run(
+                [sys.executable, flags, looked], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == status, done.stderr
+            assert int(done.stdout) < 200
 
 
 def test_hosted_tests_call_targets_that_there_are():

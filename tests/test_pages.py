@@ -13,16 +13,17 @@ import pytest
 from belman import spec
 from belman.policies import POLICIES
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS, TOOLS = ROOT / "docs", ROOT / "tools"
 
 
 def module(name):
-    """A script of the docs, whose neighbours it imports."""
-    sys.path.insert(0, str(DOCS))
+    """A tool, whose neighbours it imports."""
+    sys.path.insert(0, str(TOOLS))
     try:
         return importlib.import_module(name)
     finally:
-        sys.path.remove(str(DOCS))
+        sys.path.remove(str(TOOLS))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,9 @@ def read(name):
 
 def test_the_leaderboard_is_drawn_from_its_data(leaderboard):
     data = json.loads(read("leaderboard.json"))
-    assert read("leaderboard.md") == leaderboard.markdown(data), "python docs/leaderboard.py --draw"
+    assert read("leaderboard.md") == leaderboard.markdown(data), (
+        "python tools/leaderboard.py --draw"
+    )
     assert {row["policy"] for row in data["rows"]} <= {*POLICIES, *spec.PRESETS}
     thompson = next(row for row in data["rows"] if row["policy"] == "thompson")
     assert thompson["mean"] == thompson["tail"] == 1.0
@@ -100,7 +103,7 @@ def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkey
 def test_the_comparison_is_drawn_from_its_data(better, page):
     data = json.loads(read("compare.json"))
     text = read("compare.md")
-    assert text == page.markdown(data), "python docs/compare.py --draw"
+    assert text == page.markdown(data), "python tools/compare.py --draw"
     assert text.index("## Where others are better") < text.index("## Decisions")
     assert set(data["libraries"]) == {"belman", *better.ABOUT["peers"]}
 
@@ -149,7 +152,7 @@ def test_a_better_peer_comes_first(better, page):
     ]
     text = page.markdown(data)
     assert "broken does not install: `no such file`." in text
-    assert "in 2 rounds, of which the best counts; the worst took up to 10% longer." in text
+    assert "in 2 rounds; the best round counts, the worst took up to 10% longer." in text
     assert better.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import belman
 from belman import BelMan, Thompson, spec
+from belman.analysis.one_look import OneLook
 from belman.errors import BelmanError, ExposureError, FamilyError, PolicyError, SettingError
 from belman.exposure import EXPOSURES, Evidence, Exposure, Infinite, Schedule, TwoPhase, two_phase
 from belman.families import FAMILIES, Family, Gaussian
@@ -202,7 +203,7 @@ def test_no_name_is_two_things():
     known += ["drawn-arms", "changing-arms", "given-arms", "context-arms"]
     known += ["mirror", "stationary", "random-stationary", "queue", "simulation", "exploration"]
     known += ["delayed", "drifting", "tables", "corrupted", "replayed"]
-    known += ["loss-below", "separated", "sure"]
+    known += ["loss-below", "separated", "sure", OneLook.name]
     assert len(set(known)) == len(known)
     assert {*known, "question"} == {*spec._MEMBERS, *spec.PRESETS}
 

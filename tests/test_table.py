@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from belman.table import Table, harmless, number
+from belman.escaping import for_csv
+from belman.table import Table, number
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=8)
 
@@ -31,7 +32,7 @@ def test_csv_and_json_give_back_every_digit(rows):
     table = Table({"arm": [name for name, _ in rows], "mean": [mean for _, mean in rows]}, "t")
     read = list(csv.reader(table.to_csv().splitlines(keepends=False)))
     if not any(set(name) & set("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029") for name, _ in rows):
-        told = [(harmless(name), mean) for name, mean in rows]
+        told = [(for_csv(name), mean) for name, mean in rows]
         assert [(name, float(mean)) for name, mean in read[1:]] == told
     back = json.loads(table.to_json())
     assert [(row["arm"], float(row["mean"])) for row in back["rows"]] == rows

@@ -13,7 +13,7 @@ import numpy as np
 
 from belman.models import Linear
 from belman.models.shared import learn, marginal
-from belman.plots.manifold import Paths, draw_manifold
+from belman.plots.beliefs import Paths, draw_manifold
 
 ARMS = ("told", "near", "apart")
 ANGLES = {"independent arms": (0, None, 90), "two arms that share a direction": (0, 25, 90)}

@@ -56,6 +56,7 @@ from belman.assignment.refusals import UnknownTicketError as UnknownTicketError
 from belman.assignment.refusals import WeightsError as WeightsError
 from belman.assignment.refusals import needing as needing
 from belman.assignment.refusals import problem_type as problem_type
+from belman.assignment.refusals import shown as shown
 
 for _kind in (*refusals.SENT.values(), MissingExtraError):
     _kind.__module__ = __name__  # where users find them, as tracebacks say
@@ -67,9 +68,9 @@ def listing(names: Iterable[object], most: int = 12) -> str:
     >>> listing(["blue", "green"])
     "'blue', 'green'"
     """
-    shown = list(names)
-    text = ", ".join(repr(name) for name in shown[:most])
-    return text if len(shown) <= most else f"{text}, … ({len(shown)} in all)"
+    known = list(names)
+    text = ", ".join(map(shown, known[:most]))
+    return text if len(known) <= most else f"{text}, … ({len(known)} in all)"
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
@@ -79,7 +80,8 @@ def nearest(name: object, names: Iterable[object]) -> str:
     " (did you mean 'green'?)"
     """
     spelt = {str(known): known for known in names}
-    close = difflib.get_close_matches(str(name), list(spelt), n=1)
+    given = name if isinstance(name, str) else shown(name)
+    close = difflib.get_close_matches(given, list(spelt), n=1)
     return f" (did you mean {spelt[close[0]]!r}?)" if close else ""
 
 
@@ -90,4 +92,4 @@ def unknown(what: str, name: object, names: Iterable[object], has: str = "there 
     "unknown colour 'gren': there are 'green', 'red' (did you mean 'green'?)"
     """
     known = list(names)
-    return f"unknown {what} {name!r}: {has} {listing(known)}{nearest(name, known)}"
+    return f"unknown {what} {shown(name)}: {has} {listing(known)}{nearest(name, known)}"

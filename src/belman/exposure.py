@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.errors import ExposureError
+from belman.validate import is_number, is_whole
 
 Floats = NDArray[np.float64]
 
 _GREEDIEST = 700.0  # nats
-_MOST = 10**15  # turns: floats hold every whole number up to it
 _DEEPEST = 20  # exposures of two phases inside one another
 
 
@@ -30,17 +30,8 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
         raise ExposureError(f"{name}={value!r} is not valid for an exposure: it must be {allowed}")
 
 
-def _number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        return False
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return bool(abs(value) <= _MOST)  # type: ignore[operator]
-
-
-def _whole(value: object) -> bool:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and abs(int(value)) <= _MOST  # type: ignore[call-overload]
+class UnitWarning(UserWarning):
+    """Rewards are larger than the unit that the paper's schedule takes for them."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +44,17 @@ class Exposure(ABC):
     form: ClassVar[Literal["common", "weighed", "evidence", "explored"]] = "common"
     #: The pull of infinite exposure.
     exploring: ClassVar[float] = 0.0
+    #: Every exposure that is known by name.
+    registry: ClassVar[dict[str, type[Exposure]]] = {}
 
     @abstractmethod
     def pull(self, turns: Floats, arms: int) -> Floats:
         """s = 1/τ (or what stands for it, if τ is per arm) at these turns; `exploring` explores."""
+
+    @property
+    def scale(self) -> float | None:
+        """The unit of a reward that the pull is meant for; None takes the family's own range."""
+        return 1.0
 
     @property
     def per_arm(self) -> bool:
@@ -71,18 +69,33 @@ class Exposure(ABC):
 
 @dataclass(frozen=True)
 class Paper(Exposure):
-    """The paper's schedule s(t) = ln t + C ln ln t, 0 for t < 3 and never negative.
+    """The paper's schedule s(t) = (ln t + C ln ln t)/unit, 0 for t < 3 and never negative.
 
+    τ = 1/s has the unit of a reward, and the schedule is made for rewards in [0, 1]: rewards up to
+    10 in units of 1 make it ten times as greedy. `unit` is the reward that counts as 1. None takes
+    the width of the family's range, and 1 for a family without one: give the size of a large
+    reward there. `pull` is in units.
+
+    >>> Paper(unit=10.0)
+    Paper(C=15.0, unit=10.0)
     >>> [round(float(s), 3) for s in Paper().pull(np.array([1.0, 2.0, 3.0, 1000.0]), arms=2)]
     [0.0, 0.0, 2.509, 35.897]
     """
 
     C: float = 15.0
+    unit: float | None = None
 
     name = "paper"
 
     def __post_init__(self) -> None:
-        _require(_number(self.C), "C", self.C, "a finite number")
+        _require(is_number(self.C), "C", self.C, "a finite number")
+        fits = self.unit is None or (is_number(self.unit) and self.unit > 0.0)
+        allowed = "the reward that counts as 1, a positive number, or None for the family's range"
+        _require(fits, "unit", self.unit, allowed)
+
+    @property
+    def scale(self) -> float | None:
+        return self.unit
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         late = np.maximum(turns, 3.0)
@@ -104,7 +117,7 @@ class Constant(Exposure):
 
     def __post_init__(self) -> None:
         allowed = "a positive number (Infinite() explores for ever)"
-        _require(_number(self.tau) and self.tau > 0.0, "tau", self.tau, allowed)
+        _require(is_number(self.tau) and self.tau > 0.0, "tau", self.tau, allowed)
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.full(np.shape(turns), 1.0 / self.tau)
@@ -133,7 +146,7 @@ class SquareRoot(Exposure):
     name = "square-root"
 
     def __post_init__(self) -> None:
-        _require(_number(self.c) and self.c >= 0.0, "c", self.c, "a number from 0 up")
+        _require(is_number(self.c) and self.c >= 0.0, "c", self.c, "a number from 0 up")
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return self.c * np.sqrt(turns / arms)
@@ -158,7 +171,7 @@ class Schedule(Exposure):
         taus = []
         for turn in np.atleast_1d(turns):
             tau = self.tau(int(turn))
-            fits = tau == math.inf or (_number(tau) and tau > 0.0)
+            fits = tau == math.inf or (is_number(tau) and tau > 0.0)
             _require(fits, f"τ({int(turn)})", tau, "positive (math.inf explores)")
             taus.append(float(tau))
         return np.array([1.0 / tau for tau in taus]).reshape(np.shape(turns))
@@ -190,13 +203,13 @@ class Evidence(Exposure):
     exploring = -math.inf
 
     def __post_init__(self) -> None:
-        _require(_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
+        _require(is_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
         for name, unit in (("reach", "nats"), ("pool", "arms")):
             value = getattr(self, name)
             infinite = isinstance(value, float) and value == math.inf
-            fits = infinite or (_number(value) and value > 0.0)
+            fits = infinite or (is_number(value) and value > 0.0)
             _require(fits, name, value, f"a positive number of {unit}, or math.inf")
-        known = self.horizon is None or (_whole(self.horizon) and self.horizon > 0)
+        known = self.horizon is None or is_whole(self.horizon, 1)
         _require(known, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
 
     @property
@@ -230,7 +243,7 @@ class FadingEvidence(Exposure):
     def __post_init__(self) -> None:
         for name in ("gain", "fade", "floor", "p"):
             value = getattr(self, name)
-            _require(_number(value) and value >= 0.0, name, value, "a number from 0 up")
+            _require(is_number(value) and value >= 0.0, name, value, "a number from 0 up")
 
     @property
     def settings(self) -> tuple[float, ...]:
@@ -254,7 +267,7 @@ class TwoPhase(Exposure):
     name = "two-phase"
 
     def __post_init__(self) -> None:
-        fits = _whole(self.explore) and self.explore >= 0
+        fits = is_whole(self.explore, 0)
         _require(fits, "explore", self.explore, "a whole number of turns from 0 up")
         object.__setattr__(self, "then", exposure(self.then))
         inner, depth = self.then, 1
@@ -274,24 +287,18 @@ class TwoPhase(Exposure):
     def settings(self) -> tuple[float, ...]:
         return self.then.settings
 
+    @property
+    def scale(self) -> float | None:
+        return self.then.scale
+
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.where(turns <= self.explore, self.exploring, self.then.pull(turns, arms))
 
 
 #: Every exposure by its name.
-EXPOSURES: dict[str, type[Exposure]] = {
-    kind.name: kind
-    for kind in (
-        Evidence,
-        FadingEvidence,
-        Paper,
-        Constant,
-        Infinite,
-        SquareRoot,
-        TwoPhase,
-        Schedule,
-    )
-}
+EXPOSURES = Exposure.registry
+for _kind in (Evidence, FadingEvidence, Paper, Constant, Infinite, SquareRoot, TwoPhase, Schedule):
+    EXPOSURES[_kind.name] = _kind
 
 
 def exposure(given: Exposure | Callable[[int], float]) -> Exposure:

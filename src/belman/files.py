@@ -11,8 +11,10 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft beside `path`, moved into its place at the end; an error leaves the old file."""
+def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
+    """A draft beside `path`, moved into its place at the end; an error leaves the old file. A new
+    file that is `private` can be read by its owner alone.
+    """
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     os.close(handle)
@@ -21,14 +23,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield draft
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
-        draft.chmod(_mode(target))
+        draft.chmod(_mode(target, private))
         draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
 
 
-def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_atomically(
+    path: str | os.PathLike[str], content: str | bytes, *, private: bool = False
+) -> None:
     """Write `content` to `path`: a crash at any moment leaves the old file or the new one, whole.
 
     >>> import pathlib, tempfile
@@ -38,16 +42,16 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     ...     target.read_text()
     '{}'
     """
-    with replacing(path) as draft:
+    with replacing(path, private=private) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def write_new(path: str | os.PathLike[str], content: str) -> bool:
+def write_new(path: str | os.PathLike[str], content: str, *, private: bool = False) -> bool:
     """Write `content` to `path`, whole, unless there is a file already; whether it was written."""
     target = Path(path)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
         draft = Path(folder) / "draft"
-        write_atomically(draft, content)
+        write_atomically(draft, content, private=private)
         try:
             os.link(draft, target)
         except FileExistsError:
@@ -85,10 +89,12 @@ def sync(path: str | os.PathLike[str]) -> None:
         os.close(handle)
 
 
-def _mode(target: Path) -> int:
+def _mode(target: Path, private: bool) -> int:
     """The permissions of the file that is replaced, or those that a new file gets here."""
     if target.exists():
         return target.stat().st_mode & 0o7777
+    if private:
+        return 0o600
     umask = os.umask(0)
     os.umask(umask)
     return 0o666 & ~umask

@@ -4,8 +4,8 @@ A description is what JSON holds. A family, policy, exposure, problem or design 
 settings, in which others may be nested:
 
 >>> import belman
->>> describe(belman.Phases(then=belman.BelMan.paper(), turns=200))["then"]
-{'name': 'belman', 'exposure': {'name': 'paper', 'C': 15.0}, 'reading': 'barycentre'}
+>>> describe(belman.policies.Phases(then=belman.BelMan.paper(), turns=200))["then"]
+{'name': 'belman', 'exposure': {'name': 'paper', 'C': 15.0, 'unit': None}, 'reading': 'barycentre'}
 >>> build({"name": "belman", "exposure": "infinite"}, belman.policies.Policy)
 BelMan(exposure=Infinite(), reading='barycentre')
 
@@ -26,10 +26,10 @@ import functools
 import importlib
 import inspect
 import math
-import reprlib
 import sys
 import types
 import typing
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -44,6 +44,7 @@ from belman.errors import (
     SettingError,
     listing,
     nearest,
+    shown,
 )
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
@@ -110,13 +111,7 @@ _ERRORS: dict[type, tuple[str, type[BelmanError]]] = {
     Exposure: ("exposure", ExposureError),
     Problem: ("problem", SettingError),
 }
-_MEMBERS: dict[str, type] = {
-    **FAMILIES,
-    **POLICIES,
-    **DETECTORS,
-    **EXPOSURES,
-    **MODELS,
-    **DEPENDENT_POLICIES,
+_OTHERS: dict[str, type] = {
     "mirror": Mirror,
     "stationary": Stationary,
     "random-stationary": RandomStationary,
@@ -131,13 +126,24 @@ _MEMBERS: dict[str, type] = {
     "corrupted": Corrupted,
     "replayed": Replayed,
 }
-_NAMES: dict[type, str] = {member: name for name, member in _MEMBERS.items()}
+#: All that has a name, what is registered later included; the last room is listed first.
+_MEMBERS: ChainMap[str, type] = ChainMap(
+    _OTHERS, DEPENDENT_POLICIES, MODELS, EXPOSURES, DETECTORS, POLICIES, FAMILIES
+)
+
+
+def _name_of(kind: type) -> str | None:
+    """The name that a class goes by."""
+    names: list[Any] = [
+        getattr(kind, "name", None),
+        *(name for name, one in _OTHERS.items() if one is kind),
+    ]
+    return next((name for name in names if _MEMBERS.get(name) is kind), None)
 
 
 def member(kind: type[T]) -> type[T]:
     """Take in a class of a room above by its `name`; a decorator."""
-    name: str = kind.name  # type: ignore[attr-defined]
-    _MEMBERS[name], _NAMES[kind] = kind, name
+    _OTHERS[kind.name] = kind  # type: ignore[attr-defined]
     return kind
 
 
@@ -214,7 +220,7 @@ def _words_of(kind: type) -> tuple[str, type[BelmanError]]:
     """What a kind is called, and what is raised where one is wrong."""
     return next(
         (words for base, words in _ERRORS.items() if issubclass(kind, base)),
-        (_NAMES.get(kind, "description"), SettingError),
+        (_name_of(kind) or "description", SettingError),
     )
 
 
@@ -254,7 +260,7 @@ def _allows(hint: Any, kind: type) -> bool:
 
 def _described(thing: Any, depth: int) -> dict[str, Any]:
     kind: Any = type(thing)
-    name = _NAMES.get(kind)
+    name = _name_of(kind)
     if name is None and not isinstance(thing, tuple(_ERRORS)):
         raise _UndescribedError(f"{thing!r} is not a family, policy, exposure, problem or design")
     if depth >= DEEPEST:
@@ -284,7 +290,7 @@ def _plain(value: Any, kind: type | None, depth: int) -> Any:
         return value if math.isfinite(value) else str(value)
     if value is None or isinstance(value, int):
         return value
-    if type(value) in _NAMES or isinstance(value, tuple(_ERRORS)):
+    if _name_of(type(value)) or isinstance(value, tuple(_ERRORS)):
         return _described(value, depth)
     if isinstance(value, (tuple, list)) and depth < DEEPEST:
         items = [_plain(item, kind, depth + 1) for item in value]
@@ -351,7 +357,7 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
     settings = {"name": given} if isinstance(given, str) else given
     if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
         allowed = "it must be a name, or one with settings"
-        raise error(f"{what} {reprlib.repr(given)} is not a description: {allowed}")
+        raise error(f"{what} {shown(given)} is not a description: {allowed}")
     if depth >= DEEPEST:
         raise error(f"{what} {settings['name']!r} is nested more than {DEEPEST} deep")
     name = settings["name"]

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from belman import escaping
 from belman.errors import listing, nearest, needing
 
 _LARGEST = 1e15  # written in full
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a formula of a spreadsheet may begin
 
 
 def number(value: object, digits: int = 4) -> str:
@@ -32,15 +32,6 @@ def number(value: object, digits: int = 4) -> str:
         text = f"{value:.{digits}g}"
         return f"{value:,.0f}" if "e+" in text and abs(value) < _LARGEST else text
     return str(value)
-
-
-def harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front.
-
-    >>> harmless("=1+1"), harmless(-1.0)
-    ("'=1+1", -1.0)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 class Table:
@@ -77,8 +68,12 @@ class Table:
         raise KeyError(f"no row {key!r}: there are {listing(known)}{nearest(key, known)}")
 
     def __str__(self) -> str:
-        cells = {name: [number(value) for value in values] for name, values in self.columns.items()}
-        widths = {name: max(map(len, [name, *texts])) for name, texts in cells.items()}
+        shown = escaping.for_terminal
+        cells = {
+            name: [shown(name), *(shown(number(value)) for value in values)]
+            for name, values in self.columns.items()
+        }
+        widths = {name: max(map(len, texts)) for name, texts in cells.items()}
         numeric = self._numeric()
 
         def line(texts: Mapping[str, str]) -> str:
@@ -88,9 +83,9 @@ class Table:
             ]
             return "  ".join(parts).rstrip()
 
-        lines = [line({name: name for name in cells})]
-        lines += [line({name: texts[i] for name, texts in cells.items()}) for i in range(len(self))]
-        return "\n".join([self.title, *lines] if self.title else lines)
+        rows = range(len(self) + 1)
+        lines = [line({name: texts[i] for name, texts in cells.items()}) for i in rows]
+        return "\n".join([shown(self.title), *lines] if self.title else lines)
 
     __repr__ = __str__
 
@@ -122,6 +117,7 @@ class Table:
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
+        harmless = escaping.for_csv
         writer.writerow(map(harmless, self.columns))
         writer.writerows([_exact(harmless(cell), "") for cell in row.values()] for row in self)
         return text.getvalue()

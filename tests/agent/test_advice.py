@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from belman import Agent, SuccessiveAcceptsRejects, Uniform
+from belman import Agent, Uniform
 from belman.errors import SettingError
+from belman.policies import SuccessiveAcceptsRejects
 from tests.members import interpreted
 
 EVERY = """

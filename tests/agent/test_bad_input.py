@@ -17,7 +17,9 @@ from belman.errors import (
     PriorError,
     RewardError,
     SettingError,
+    shown,
 )
+from belman.exposure import FadingEvidence
 from belman.families import Bernoulli, BoundedExponential, Gaussian
 from belman.policies import Oracle
 from belman.policies.dependent import LinTS
@@ -284,7 +286,7 @@ def test_rewards_outside_the_support_of_every_family(family, minimise):
     for reward in [*outside, math.nan, math.inf, -math.inf, "1", None, 10**400, object()]:
         with pytest.raises(RewardError, match=message) as caught:
             chosen.tell("red", reward)
-        assert repr(reward) in str(caught.value)
+        assert shown(reward) in str(caught.value)
     assert chosen.to_json() == before
 
 
@@ -366,6 +368,17 @@ MAKES = {
         PolicyError,
         r"unknown reading 'barycenter': there are 'barycentre', 'natural', 'joint' "
         r"\(did you mean 'barycentre'\?\)",
+    ),
+    "a reading where there is no barycentre": (
+        lambda: BelMan(reading="natural"),
+        PolicyError,
+        r"reading='natural' does nothing here: Evidence pools beliefs, and keeps no barycentre .* "
+        r"\(leave it out, or give one exposure for all arms\)",
+    ),
+    "the joint reading of an exposure per arm": (
+        lambda: BelMan(FadingEvidence(), "joint"),
+        PolicyError,
+        r"reading='joint' does nothing here: where every arm has .* it is the barycentre",
     ),
     "exposure by name": (
         lambda: BelMan("paper"),
@@ -565,3 +578,13 @@ def test_thompson_is_unchanged_by_bad_calls_too():
             with pytest.raises(error):
                 call(chosen)
     assert chosen.to_json() == before
+
+
+def test_weights_that_are_surer_than_what_is_known_come_with_a_warning():
+    agent = Agent(ARMS, seed=1)
+    agent.tell("blue", 1.0)
+    assert agent.weights(10)["blue"] == 0.5
+    with pytest.warns(UserWarning, match="'blue' gets 98% of 5,000 .* a probability of 50%.*floor"):
+        agent.weights(5_000)
+    known = Agent(ARMS, start={"blue": (1000, 900), "green": (1000, 500), "red": (100, 1)}, seed=1)
+    assert known.weights(5_000)["blue"] > 0.9

@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from belman import Agent, Choice, Thompson
+from belman import Agent, Thompson
+from belman.deciders import Choice
 from belman.families import Bernoulli
 from belman.measures import best_probabilities
 from tests.agent.played import ARMS, played

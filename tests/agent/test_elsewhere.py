@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from belman import Agent, BelMan, EpsilonGreedy, Greedy, Random, Thompson, TopTwoThompson
+from belman import Agent, BelMan, Thompson
 from belman.deciders import Choice
 from belman.errors import ArmError, PolicyError
+from belman.policies import EpsilonGreedy, Greedy, Random, TopTwoThompson
 from tests.members import CLOSED, member, random_rewards
 
 

@@ -12,7 +12,9 @@ import sys
 import numpy as np
 import pytest
 
-from belman import Agent, BelMan, Drift, Thompson
+from belman import Agent, BelMan, Thompson
+from belman.exposure import FadingEvidence
+from belman.policies import Drift
 from tests.members import CLOSED, INTEGRATED, member, random_rewards
 from tests.waiting import HANG
 
@@ -30,7 +32,7 @@ LIVES = {
     "paper": ("bernoulli", BelMan.paper(), {}, 600),
     "joint": ("bernoulli", BelMan.paper("joint"), {}, 300),
     "natural": ("bernoulli", BelMan.paper("natural"), {}, 300),
-    "natural evidence": ("bernoulli", BelMan(reading="natural"), {}, 300),
+    "natural evidence": ("bernoulli", BelMan(FadingEvidence(), "natural"), {}, 300),
     "thompson": ("bernoulli", Thompson(), {}, 600),
     "costs": ("exponential", BelMan(), {"minimise": True}, 200),
     "discount": ("bernoulli", BelMan(), {"discount": 0.98}, 300),

@@ -194,7 +194,7 @@ def test_a_start_has_beliefs_apart(tmp_path):
         ("segments", {"policy": belman.Thompson()}, True),
         ("segments", {"arms": ["green", "pink"]}, False),
         ("context", {"policy": LinTS()}, True),
-        ("context", {"family": belman.Bernoulli()}, False),
+        ("context", {"family": belman.families.Bernoulli()}, False),
         ("candidates", {"arms": ["green"]}, False),
         ("box", {"policy": belman.Thompson()}, False),
     ],

@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 
 from belman import Agent, BelMan, Thompson
-from belman.exposure import Evidence, FadingEvidence, Infinite
+from belman.exposure import Evidence, FadingEvidence, Infinite, two_phase
 from belman.families import Bernoulli
 from belman.manifold import divergence, least_kl_from_arms
 from belman.measures import best_probabilities
+from belman.policies import Forced
 from belman.table import Table
 from tests.agent.played import ARMS, played
 from tests.naive_belman import naive_phi
@@ -60,8 +61,9 @@ def test_tables_print_aligned_and_become_pandas_and_html():
     assert "<b>" not in agent.beliefs()._repr_html_()
     assert list(agent.explain().to_pandas().columns) == [
         "expected reward",
+        "distance on rewards",
+        "distance on beliefs",
         "surprise",
-        "evidence against",
         "exposure",
         "index",
     ]
@@ -143,7 +145,9 @@ def test_explained_index_under_evidence_is_surprise_minus_evidence():
         {arm: naive_phi(math.log(51.0 / worths[arm]), 4) - against[arm] for arm in agent.arms},
     )
     for row in agent.explain():
-        assert row["evidence against"] == pytest.approx(against[row["arm"]], abs=1e-12)
+        assert row["distance on rewards"] == pytest.approx(against[row["arm"]], abs=1e-12)
+        x = math.log(51.0 / worths[row["arm"]])
+        assert row["distance on beliefs"] == pytest.approx(x - 1.0 + math.exp(-x), abs=1e-12)
         gap = leading - means[row["arm"]]
         assert row["exposure"] == pytest.approx(
             gap / against[row["arm"]] if gap > 0.0 else math.inf, rel=1e-9
@@ -197,7 +201,20 @@ def test_looking_changes_nothing(policy):
         unseen.tell(arm, 1.0)
 
 
-def test_the_pseudobelief_is_the_barycentre_of_what_was_told():
+def test_the_pseudobelief_is_the_one_that_the_policy_compares_arms_with():
+    """By default the pooled belief, worth the turns; else the barycentre of what was told."""
     agent = played(Agent(ARMS, seed=3), 20)
-    centre = least_kl_from_arms(Bernoulli(), [agent.belief(arm) for arm in ARMS])
-    assert agent.pseudobelief == pytest.approx(tuple(centre), rel=1e-9)
+    beliefs = np.array([agent.belief(arm) for arm in ARMS])
+    assert sum(agent.pseudobelief) == pytest.approx(agent.turn)
+    assert agent.pseudobelief == pytest.approx(agent.turn * beliefs.sum(axis=0) / beliefs.sum())
+    for policy, centre in (
+        (BelMan.paper(), least_kl_from_arms(Bernoulli(), beliefs)),
+        (BelMan.paper("natural"), beliefs.mean(axis=0)),
+        (Forced(BelMan.paper("natural")), beliefs.mean(axis=0)),
+        (BelMan(two_phase(100)), least_kl_from_arms(Bernoulli(), beliefs)),
+        (Thompson(), least_kl_from_arms(Bernoulli(), beliefs)),
+    ):
+        agent.policy = policy
+        assert agent.pseudobelief == pytest.approx(tuple(centre), rel=1e-9)
+    agent.policy = BelMan(two_phase(10))
+    assert sum(agent.pseudobelief) == pytest.approx(agent.turn)

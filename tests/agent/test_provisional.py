@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from belman import DMED, IMED, KLUCB, Agent, BelMan, errors
+from belman import Agent, BelMan, errors
 from belman.deciders import Choice
 from belman.engine import LATER, entry
 from belman.families import FAMILIES, Bernoulli, family_named
-from belman.policies import Ledger
+from belman.policies import DMED, IMED, KLUCB, Ledger
 from belman.policies.dealing import ONE_BY_ONE, renew_row
 
 

@@ -16,7 +16,15 @@ import pytest
 from belman import Agent, BelMan, Thompson
 from belman.deciders import state_file
 from belman.errors import StateError
-from belman.exposure import Constant, Evidence, Infinite, Paper, SquareRoot, two_phase
+from belman.exposure import (
+    Constant,
+    Evidence,
+    FadingEvidence,
+    Infinite,
+    Paper,
+    SquareRoot,
+    two_phase,
+)
 from belman.families import Bernoulli, Exponential, Family, Gaussian
 from tests import own
 from tests.members import BY_QUADRATURE, CLOSED, INTEGRATED, interpreted, member, random_rewards
@@ -26,7 +34,7 @@ POLICIES = {
     "paper": BelMan.paper(),
     "joint": BelMan.paper("joint"),
     "natural": BelMan.paper("natural"),
-    "natural evidence": BelMan(reading="natural"),
+    "natural evidence": BelMan(FadingEvidence(), "natural"),
     "constant": BelMan(Constant(0.05)),
     "infinite": BelMan(Infinite()),
     "square root": BelMan(SquareRoot(c=3.0)),
@@ -199,7 +207,7 @@ def test_arms_that_json_lacks_are_given_again(arms, tmp_path):
     check_exact(lambda: Agent(arms, seed=5), path, turns=50, arms=arms)
     with pytest.raises(
         StateError,
-        match=r"state\.json has arms of a kind that JSON lacks, such as .*load\(path, arms=\[…\]\)",
+        match=r"state\.json .* has arms of a kind that JSON lacks, .*load\(path, arms=\[…\]\)",
     ):
         Agent.load(path)
     with pytest.raises(StateError, match="has 2 arms, and 1 were given"):

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from belman import LBSDA, Agent, Box, spec
+from belman import Agent, Box, spec
 from belman.engine.tiers import interpreted
 from belman.errors import StateError
+from belman.policies import LBSDA
 from tests.attack.sample import content_of, signed
 from tests.attack.saved_states import _relatives
 
@@ -61,35 +62,47 @@ def other_kind(content: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "change", "words"),
     [
-        ("featured", state("columns", 0, 1, value=0.0), "'columns' does not say"),
-        ("featured", state("told", value=10**400), "told is 1000"),
-        ("featured", state("columns", 0, value=["own", 9, 9]), "columns are not those"),
+        ("featured", state("forms", 0, "columns", 0, 1, value=0.0), "'forms' does not say"),
+        ("featured", state("totals", "told", value=10**400), "told: '1000"),
+        ("featured", state("forms", 0, "columns", 0, value=["own", 9, 9]), "columns are not those"),
         ("featured", state("rows", 0, "x", value=None), "no column is for"),
         ("featured", state("context", "slots", 0, 2, value=7), "'context' does not say"),
-        ("featured", state("interactions", value={}), "columns are not those"),
+        ("featured", state("interactions", value={}), "interactions: '{}' stands"),
         ("featured", put("open", 0, 0, value=True), "ticket is True"),
         ("featured", put("open", value=[]), "waits for other rewards"),
         ("featured", other_asks, "waits for other rewards"),
         ("featured", other_kind, "does not hold a whole agent"),
-        ("featured", state("retired", value=[0, 1]), "no arm in play"),
+        ("featured", state("totals", "arms", value=[]), "at least one arm"),
         ("featured", state("model", value={"name": "linear", "unknown": []}), "unknown="),
         ("segmented", doubled, "is there twice"),
         ("segmented", state("order", value=["x", "y", "z"]), "other arms in play"),
-        ("segmented", state("beliefs", "segments", value=""), "not a list"),
+        ("segmented", state("beliefs", "segments", value=""), "segments: '' stands where a list"),
         ("segmented", state("beliefs", "segments", 0, 1, 0, 2, value=1e300), "not those of rewar"),
-        ("segmented", state("beliefs", "segments", 0, 1, 0, 5, value=2**70), "tells of arm 'a'"),
-        ("segmented", state("beliefs", "pooled", "counts", 0, 0, 0, value="nan"), "is damaged"),
+        ("segmented", state("beliefs", "segments", 0, 1, 0, 5, value=2**70), "segments: '1180"),
+        (
+            "segmented",
+            state("beliefs", "pooled", "counts", 0, 0, 0, value="nan"),
+            "counts: 'nan'",
+        ),
         ("segmented", state("beliefs", "pooled", "evidence", 0, value=1.0), "is damaged"),
-        ("segmented", state("beliefs", "pooled", "evidence", value=[0.0]), "is not there"),
-        ("segmented", state("inner", "policy", value=spec.describe(LBSDA())), "more than belief"),
+        ("segmented", state("beliefs", "pooled", "evidence", value=[0.0]), "1 values, and 10 are"),
+        (
+            "segmented",
+            state("totals", "policy", value=spec.describe(LBSDA())),
+            "'memory' does not say",
+        ),
         ("segmented", put("open", value=[]), "waits for other rewards"),
         ("segmented", other_asks, "waits for other rewards"),
         ("segmented", put("more", value=1), "too many: more"),
         ("segmented", state("more", value=1), "too many: more"),
-        ("box", state("places", 0, 0, value=2.0), "not those of an agent of this box"),
+        (
+            "box",
+            state("places", 0, 0, value=2.0),
+            "'2.0' stands where a number from 0 to 1",
+        ),
         ("box", state("rewards", 0, value=True), "stands where a number belongs"),
-        ("box", state("shift", value=[[0.5]]), "not those of an agent of this box"),
-        ("box", state("more", value=1), "'more' does not say"),
+        ("box", state("shift", value=[0.5, 0.5]), "not those of an agent of this box"),
+        ("box", state("more", value=1), "too many: more"),
     ],
 )
 def test_what_no_agent_would_have_written_is_refused(texts, kind, change, words):
@@ -120,7 +133,7 @@ def test_a_box_keeps_its_text_in_a_file(tmp_path):
     assert (tmp_path / "box.json").read_text() == agent.to_json()
 
 
-@pytest.mark.parametrize("seen", [0.5, "inf", -1])
+@pytest.mark.parametrize("seen", [0.5, "inf", -1.0])
 def test_counts_that_kernels_take_for_places_are_whole(seen):
     agent = Agent(["a", "b"], policy=LBSDA(), seed=1)
     for reward in (0.0, 1.0, 1.0):

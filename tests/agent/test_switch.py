@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import belman
-from belman import Agent, BelMan, Phases, Thompson, TopTwoThompson, Uniform, simulate, two_phase
+from belman import Agent, BelMan, Thompson, Uniform, simulate
 from belman.errors import PolicyError
-from belman.exposure import Evidence, Infinite, Paper
+from belman.exposure import Evidence, Infinite, Paper, two_phase
+from belman.policies import Phases, TopTwoThompson
 
 MEANS = (0.2, 0.5, 0.35, 0.45)
 EXPLORE = BelMan(Infinite())
@@ -63,7 +64,7 @@ def test_three_ways_to_switch_by_the_clock_choose_alike() -> None:
     [BelMan(two_phase(100)), Phases(turns=100), Phases(EXPLORE, BelMan(), turns=100)],
     ids=repr,
 )
-def test_saving_at_the_switch_and_loading_changes_nothing(policy: belman.Policy) -> None:
+def test_saving_at_the_switch_and_loading_changes_nothing(policy: belman.policies.Policy) -> None:
     luck = rewards(200)
     for saved_at in (99, 100, 101):
         agent = Agent(range(4), policy=policy, seed=5)
@@ -144,7 +145,7 @@ def test_by_hand_any_policy_takes_over() -> None:
     with pytest.raises(PolicyError, match=r"'thompson' has no exposure: only belman has"):
         agent.exposure = Paper()
     with pytest.raises(PolicyError, match="knows the true means"):
-        agent.policy = belman.Oracle()
+        agent.policy = belman.policies.Oracle()
     assert agent.policy == Thompson()
     agent.policy = BelMan()
     with pytest.raises(belman.BelmanError, match="neither one of"):

@@ -47,7 +47,7 @@ def test_costs_on_a_scale():
 
 
 def test_forgetting_has_no_sequences():
-    agent = belman.Agent(["a", "b"], discount=0.99, stop_when=belman.Separated(), seed=1)
+    agent = belman.Agent(["a", "b"], discount=0.99, stop_when=belman.measures.Separated(), seed=1)
     agent.tell("a", 1)
     assert agent.report()["a"].anytime is None
     assert "forgets" in agent.verdict().sentence
@@ -55,10 +55,10 @@ def test_forgetting_has_no_sequences():
 
 def test_control_and_rule_are_kept():
     agent = belman.Agent(
-        ["a", ("b", 2)], control=("b", 2), stop_when=belman.LossBelow(0.01), seed=1
+        ["a", ("b", 2)], control=("b", 2), stop_when=belman.measures.LossBelow(0.01), seed=1
     )  # fmt: skip
     again = belman.Agent.from_json(agent.to_json())
-    assert (again.control, again.stop_when) == (("b", 2), belman.LossBelow(0.01))
+    assert (again.control, again.stop_when) == (("b", 2), belman.measures.LossBelow(0.01))
     other = belman.Agent.from_json(agent.to_json(), arms=["c", "d"])
     assert other.control == "d"
     plain = json.loads(belman.Agent(["a"], seed=1).to_json())
@@ -106,7 +106,7 @@ def test_every_family_reports_from_the_first_reward(family, minimise):
 @pytest.mark.parametrize("minimise", [False, True])
 def test_grids_of_atoms_report_as_coins_do(minimise):
     options = {"minimise": minimise, "control": "a", "seed": 1}
-    atoms = belman.Agent(["a", "b"], belman.Bounded(atoms=65), **options)
+    atoms = belman.Agent(["a", "b"], belman.families.Bounded(atoms=65), **options)
     coins = belman.Agent(["a", "b"], "bernoulli", **options)
     for arm, reward in zip("abababbb", (0, 1, 1, 1, 0, 1, 1, 0), strict=True):
         atoms.tell(arm, reward)
@@ -125,8 +125,8 @@ def test_families_of_several_parameters_report_without_sequences(family):
     assert found.arms[1].lift is not None
     assert "several parameters" in found.notes[-1]
     assert not Separated().decided(found).decided
-    assert no_mixture(belman.Money())  # whose reports take long, interpreted
+    assert no_mixture(belman.families.Money())  # whose reports take long, interpreted
 
 
 def test_units_are_those_of_the_scale():
-    assert units(scale(belman.Bernoulli(), (10.0, 20.0), True)) == Units(10.0, -10.0)
+    assert units(scale(belman.families.Bernoulli(), (10.0, 20.0), True)) == Units(10.0, -10.0)

@@ -161,8 +161,8 @@ def test_starts_that_do_not_fit() -> None:
     with pytest.raises(ArmError, match="start knows none of these arms"):
         Agent(["x"], start=taught("a", "b"), seed=1)
     for family in (
-        belman.GaussianUnknown(),
-        belman.BoundedExponential(),
+        belman.families.GaussianUnknown(),
+        belman.families.BoundedExponential(),
         FAMILIES["chi-squared"](),
     ):
         with pytest.raises(RewardError, match="tell them one by one"):

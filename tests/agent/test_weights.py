@@ -30,6 +30,9 @@ from belman.policies.dealing import PARTS, SINGLY
 from tests.agent.played import ARMS, played
 from tests.members import BY_QUADRATURE, KNOWN_HORIZON, member, random_rewards
 
+# far more decisions than rewards, of which it warns
+pytestmark = pytest.mark.filterwarnings("ignore:arm .* decisions, and it is the best")
+
 #: Policies that need to be told something.
 TOLD = {
     "successive-rejects": {"budget": 500},
@@ -100,7 +103,7 @@ def test_so_they_are_where_play_ends_and_where_rewards_are_outstanding():
         assert np.abs(shares(agent, n) - asked_shares(agent, n)).max() <= 6 / n
 
 
-@pytest.mark.parametrize("policy", [IMED(), KLUCBPlus(), BelMan.paper(), belman.UCB1()])
+@pytest.mark.parametrize("policy", [IMED(), KLUCBPlus(), BelMan.paper(), belman.policies.UCB1()])
 def test_other_policies_are_asked_in_fluid_form(policy):
     """Several decisions at a time blur a share by one part in PARTS, or by one decision an arm."""
     agent = learnt(5, 300, 2, policy=policy)

@@ -12,6 +12,7 @@ import pytest
 
 import belman.assignment
 from belman.assignment import SigningKey, Weights, sign
+from belman.errors import WeightsError
 from tests.assignment.test_assign import VECTORS
 from tests.waiting import HANG
 
@@ -76,6 +77,48 @@ def test_bad_units_and_documents_are_refused():
     assert all(broken)
     assert number
     assert pair
+
+
+#: Fragments of JSON that documents are broken with.
+FRAGMENTS = [None, True, 0, 1, 2, -1, 1.5, 2**32, 1e301, "", "0", "a\0b", "\ud800", "length"]
+FRAGMENTS += [[], [0], [0, 1], ["a"], ["a", "a"], [True, 1], [[2**32, 0]], [[2**32, 0, 0]], {}]
+
+
+def broken_documents() -> list[object]:
+    """A document with every part replaced by every fragment, or left out."""
+    found: list[object] = [*FRAGMENTS]
+    for document in [case["document"] for case in VECTORS["documents"]][:3]:
+        for name in document:
+            found.append({key: value for key, value in document.items() if key != name})
+            found += [{**document, name: fragment} for fragment in FRAGMENTS]
+        cuts = document["cuts"]
+        for i in range(len(cuts)):
+            for fragment in FRAGMENTS:
+                for cut in (fragment, [fragment, cuts[i][1]], [cuts[i][0], fragment]):
+                    found.append({**document, "cuts": [*cuts[:i], cut, *cuts[i + 1 :]]})
+    return found
+
+
+def test_documents_are_refused_as_in_python():
+    tried = broken_documents()
+    script = """
+    console.log(JSON.stringify(given.map((document) => {
+      try { assign(document, "user-1"); return true; } catch (error) { return String(error); }
+    })));
+    """
+
+    def accepts(document: object) -> bool:
+        try:
+            Weights.from_described(document)
+        except WeightsError:
+            return False
+        return True
+
+    found = list(map(accepts, tried))
+    assert 10 < sum(found) < len(found) / 5
+    for document, here, there in zip(tried, found, node(script, tried), strict=True):
+        assert here == (there is True), (here, there, document)
+        assert here or there.startswith("TypeError: this is not a weights document"), there
 
 
 TRUST = {

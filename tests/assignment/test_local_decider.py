@@ -17,6 +17,7 @@ import pytest
 import belman
 from belman.assignment import LocalDecider, WeightsError, assign
 from belman.assignment.fetching import Service
+from belman.assignment.paced_log import PacedLog
 from belman.errors import RewardError, ServiceError, SettingError
 from belman.studies import Storage, Study, open_study
 from tests.service.running import running
@@ -38,9 +39,9 @@ def study(service):
     return made
 
 
-def decider(service, **more):
+def decider(service, study="button", **more):
     rule = {"fallback": "blue", "start": False, "timeout": HANG}
-    return LocalDecider(service.url, "button", **{**rule, **more})
+    return LocalDecider(service.url, study, **{**rule, **more})
 
 
 def test_it_assigns_as_the_weights_say_and_every_outcome_counts(service, study):
@@ -159,7 +160,7 @@ def test_a_bad_outcome_takes_no_other_with_it(service, study):
         mine.observe(one, 1.0)
     mine.observe(found[3]._replace(arm="red"), 1.0)
     mine.observe(found[4], 7.0)
-    assert mine.send()
+    assert not mine.send()  # two were refused, and are handed back
     assert mine.counts == (0, 20, 2, 0)
     assert study.status()["told"] == 20
     mine.close()
@@ -289,3 +290,73 @@ def test_an_outcome_that_no_study_can_learn_is_refused_at_once(reward):
     with pytest.raises(RewardError, match="not a finite number"):
         mine.observe(mine.decide("user-1"), reward)
     assert mine.counts.waiting == 0
+
+
+def test_what_a_service_refuses_is_handed_back_counted_and_logged(service, study, caplog):
+    mine = decider(service)
+    mine.fetch()
+    decisions = list(map(mine.decide, UNITS))
+    other = {"blue": "green", "green": "blue"}[decisions[3].arm]
+    wrong = {3: decisions[3]._replace(arm=other), 7: decisions[7]._replace(version=10**6)}
+    for i, decision in enumerate(decisions):
+        mine.observe(wrong.get(i, decision), 1.0)
+    assert not mine.send()
+    assert mine.counts == (0, len(UNITS) - 2, 2, 0), mine.problem
+    back = mine.take_refused()
+    assert [one.row["unit"] for one in back] == [UNITS[3], UNITS[7]]
+    assert "assigns" in back[0].why
+    assert "was never published" in back[1].why
+    assert mine.take_refused() == []
+    assert {one.levelname for one in caplog.records} == {"WARNING"}
+    assert "an outcome was refused: " in caplog.text
+    assert mine.send()
+    rows = [{**back[0].row, "arm": decisions[3].arm}]
+    with belman.Client(service.url) as client:
+        assert client.study(study.name).observe(rows) == 1
+    assert mine.close()
+    assert study.status()["told"] == len(UNITS) - 1
+
+
+def test_arms_that_are_truths_come_back(service):
+    truths = belman.open_study("truths", [True, False], storage=service.storage, seed=1)
+    truths.publish(100)
+    mine = decider(service, study="truths", fallback=False)
+    assert mine.fetch()
+    assert {type(mine.decide(unit).arm) for unit in UNITS} == {bool}
+    for unit in UNITS:
+        mine.observe(mine.decide(unit), 1.0)
+    assert mine.close()
+    assert truths.status()["told"] == len(UNITS)
+    with belman.Client(service.url) as client:
+        client.study("truths").ship(True)
+    assert truths.shipped is True
+
+
+@pytest.mark.parametrize(("wrong", "why"), [("chekout", "no study"), ("checkout", "key")])
+def test_a_decider_that_gets_no_weights_says_so_at_a_decent_pace(tmp_path, caplog, wrong, why):
+    with running(tmp_path, require_keys=why == "key") as service:
+        belman.open_study("checkout", ["blue", "green"], storage=service.storage).publish(10)
+        mine = decider(service, wrong)
+        for _ in range(5):
+            assert not mine.fetch()
+        assert mine.decide("user-1").arm == mine.fallback
+        mine.close()
+    (line,) = [one for one in caplog.records if one.name == "belman.assignment"]
+    assert line.levelname == "WARNING"
+    assert why in line.getMessage()
+    assert f"every unit gets {mine.fallback!r}" in line.getMessage()
+
+
+def test_a_line_that_repeats_is_logged_once_a_minute_with_its_count(caplog):
+    now = [0.0]
+    log = PacedLog("belman.assignment", clock=lambda: now[0])
+    for _ in range(3):
+        log.warn("away")
+    now[0] = 60.0
+    log.warn("away")
+    assert [one.getMessage() for one in caplog.records] == [
+        "away",
+        "away (2 times more since it was last said)",
+    ]
+    assert sum(log.warn(str(i)) for i in range(1_000)) == 1_000
+    assert len(log._said) <= 100

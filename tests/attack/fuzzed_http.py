@@ -18,12 +18,14 @@ BODY = b'{"name": "s", "arms": ["a", ["b", 1]], "policy": {"name": "belman"}, "p
 ROUTES = [
     *(b"POST /api/studies", b"POST /api/studies/fuzz/ask", b"POST /api/studies/fuzz/tell"),
     *(b"POST /api/studies/fuzz/arms", b"PUT /api/studies/fuzz/exposure", b"GET /api/studies"),
+    b"PUT /api/studies/fuzz/guard",
     *(b"GET /api/studies/fuzz/beliefs?level=0.5", b"GET /api/studies/fuzz/history?after=0"),
     *(b"GET /readyz", b"GET /metrics", b"GET /api/studies/%66uzz/view?arms=1", b"GET /"),
 ]
 BODIES = [
     *(BODY, b'{"tickets": 1, "key": "k"}', b'{"ticket": "2-abc", "reward": 1.0}', b"{}"),
     *(b'{"arm": "c", "prior": [1, 1]}', b'{"dial": 0.3}', b'{"exposure": {"name": "paper"}}'),
+    b'{"guard": {"refund": "< 0.05"}}',
 ]
 SPICE = [b"\0", b"\r\n", b"\n", b"%", b"%00", b"\xff", b"{", b"[", b'"', b"-1", b"1e999", b"NaN"]
 SPICE += [b"0x10", b"\xed\xa0\x80", b"999999999999999999999", b":", b" ", b"chunked", b"../"]

@@ -33,7 +33,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"family": "gaussian", "drift": "auto"},
     {"range": (0, 10)},
     {"uniform_share": 0.2},
-    {"control": "a", "stop_when": belman.Sure(0.95), "then": "ship"},
+    {"control": "a", "stop_when": belman.measures.Sure(0.95), "then": "ship"},
     {"guard": {"cost": "< 5"}},
     {"discount": 0.9},
     {"policy": belman.Thompson(), "floor": 0.05},

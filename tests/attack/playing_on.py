@@ -108,7 +108,7 @@ def _(state: State, rng: random.Random, turns: int) -> None:
         now += rng.choice((0.0, 1.0, 60.0))
         state.close(now)
         state.count_early(now)
-        (choice,) = state.decide(1, Asking())
+        (choice,), _ = state.decide(1, Asking())
         arm, draw, chance = state.places[choice.arm], int(choice.draw), choice.probability
         asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
         state.fold(asked, decided=True)

@@ -26,7 +26,7 @@ RIGHT: tuple[dict[str, Any], ...] = (
     {"studies": ["a", "b"]},
     {"columns": {"arm": ["a"], "expected reward": [0.5]}, "title": "beliefs"},
     {"observed": 3, "returned": 1, "changed": True, "corrected": 1, "deleted": 1},
-    {"id": "k", "public": "AAAA"},
+    {"id": "k", "public": "AAAA", "trusted": {"k": "AAAA"}},
     {"events": [{"number": 1}], "type": "StateError", "detail": "why"},
     Weights.of("s", {"a": 0.5, "b": 0.5}, salt="x", valid_until=1e12).described(),
 )
@@ -88,7 +88,7 @@ def _calls(url: str, client: belman.Client) -> dict[str, Callable[[], object]]:
         "correct": lambda: study.correct("1-x", 0.0, "why"),
         "beliefs": study.beliefs,
         "weights": study.weights,
-        "public key": study.public_key,
+        "public keys": study.public_keys,
         "observe": lambda: study.observe([("u", None, "a", 1.0)]),
         "asks ahead": lambda: _in_time(lambda: _ahead(study)),
         "local": lambda: _local(url),

@@ -32,7 +32,7 @@ def test_table_json_and_picture(data, tmp_path):
     picture = tmp_path / "families.png"
     words = run(data, "--column", "click", "--arm", "page", "--plot", picture)
     assert "600 rewards of clicks.csv" in words
-    assert "Use belman.Bernoulli()" in words
+    assert "Use belman.families.Bernoulli()" in words
     assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(run(data, "--column", "click", "--json"))
     assert found["fits"][0]["family"] == "bernoulli"

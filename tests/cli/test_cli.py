@@ -196,7 +196,7 @@ def test_settings_and_several_policies_on_one_line():
     assert split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]
     scaled = "kl-ucb:divergence=bernoulli,range=(0, 10)"
     assert split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
-    assert parse.policy(scaled, 100) == belman.KLUCB(divergence="bernoulli", range=(0, 10))
+    assert parse.policy(scaled, 100) == belman.policies.KLUCB(divergence="bernoulli", range=(0, 10))
     inside = "phases:turns=20,first=epsilon-greedy:epsilon=0.2"
     assert split_policies(f"{inside},ucb1") == [inside, "ucb1"]
 
@@ -207,11 +207,12 @@ def test_policies_and_exposures_inside_others():
     for words, wanted in {
         f"phases:turns=20,first=epsilon-greedy:epsilon=0.2,then={then}": phases,
         "belman:exposure=paper": belman.BelMan.paper(),
-        "belman:exposure=(evidence:pool=inf,gain=1),reading=natural": belman.BelMan(
-            belman.exposure.Evidence(pool=math.inf, gain=1), "natural"
+        "belman:exposure=paper,reading=natural": belman.BelMan.paper("natural"),
+        "belman:exposure=(evidence:pool=inf,gain=1)": belman.BelMan(
+            belman.exposure.Evidence(pool=math.inf, gain=1)
         ),
         "forced:policy=(kl-ucb:divergence=bernoulli,range=(0, 10)),arms=3": Forced(
-            belman.KLUCB(divergence="bernoulli", range=(0, 10)), arms=3
+            belman.policies.KLUCB(divergence="bernoulli", range=(0, 10)), arms=3
         ),
         "forced:policy=belman-until": Forced(belman.BelMan.until(100)),
         "gittins": Gittins(horizon=100),

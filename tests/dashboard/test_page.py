@@ -144,7 +144,7 @@ def test_create_a_study_send_the_first_ask_watch_it_decide_turn_the_dial_and_pau
     near = Study(name, service.storage)
     assert near.arms == ("blue", "green", "<img src=x onerror=alert(1)>")
     assert near.settings.control == "blue"
-    assert (near.settings.stop_when, near.settings.then) == (belman.Sure(0.99), "say")
+    assert (near.settings.stop_when, near.settings.then) == (belman.measures.Sure(0.99), "say")
     # nobody asked yet
     assert tab.inner_text(".state") == "Waiting for its first ask"
     assert sections(tab)[0] == "Send your first ask"
@@ -165,6 +165,8 @@ def test_create_a_study_send_the_first_ask_watch_it_decide_turn_the_dial_and_pau
         "Is the data sound?",
         "The log",
         "Explore or exploit",
+        "Change its arms",
+        "Change its guard-rails",
         "Put this study away",
     ]
     assert "green" in tab.inner_text("table.cards tbody tr:first-child th")
@@ -286,7 +288,7 @@ def in_state(storage, state):
     if state == "wrong":
         record(study, [("blue", 2_000, 1_000)])  # first all of them convert, and then nobody
     elif state != "waiting":
-        rates = {"blue": 40, "green": 70 if state == "decided" else 42}  # of 400, evenly over time
+        rates = {"blue": 40, "green": 140 if state == "decided" else 42}  # of 400, evenly over time
         study.record(
             [(arm, float(i * n % 400 < n)) for i in range(400) for arm, n in rates.items()]
         )
@@ -327,6 +329,55 @@ def test_every_state_on_desk_and_phone_light_and_dark_by_keyboard(browser, servi
         tab.keyboard.press("Escape")
         tab.wait_for_selector("dialog.ask", state="detached")
     assert study.number == before
+    assert heard == []
+    tab.close()
+
+
+@browsed
+@pytest.mark.parametrize("width", [DESK, PHONE])
+def test_metrics_are_shown_and_arms_and_guards_change_while_it_runs(browser, service, width):
+    study = open_study(
+        f"changing-{width}", ["blue", "green"], storage=service.storage, control="blue"
+    )
+    for turn in range(60):
+        ticket = study.ask()
+        study.tell(ticket, turn % 3 == 0, metrics={"latency": 0.5 + (ticket.arm == "green")})
+    tab, heard = tab_of(browser, width, allowed="status of 422")  # Chromium's own words
+    tab.goto(f"{service.url}/#/study/{study.name}")
+    tab.wait_for_selector(JUDGED)
+    rows = {row["arm"]: row for row in study.report().metrics}
+    shown = tab.inner_text("section[aria-labelledby=metrics] tbody")
+    for arm, row in rows.items():
+        assert arm in shown
+        assert str(row["n"]) in shown
+    before = study.number
+
+    def confirm(field, value, button):
+        tab.fill(field, value)
+        tab.click(f"section:has({field}) button:has-text('{button}')")
+        tab.wait_for_selector("dialog.ask .primary")
+        tab.click("dialog.ask .primary")
+
+    confirm("#change-arm", "red", "Add")
+    wait_for_number(tab, before + 1)
+    confirm("#change-arm", "green", "Retire")
+    wait_for_number(tab, before + 2)
+    assert (study.arms, study.retired) == (("blue", "red"), ("green",))
+    confirm("#change-guard", "latency", "Set")  # which is no limit
+    tab.wait_for_selector("dialog.ask .error:has-text('is not a limit')")
+    tab.keyboard.press("Escape")
+    confirm("#change-guard", "latency < 2, refund < 0.05", "Set")
+    wait_for_number(tab, before + 3)
+    tab.wait_for_selector(".findings:has-text('latency < 2')")
+    assert [(row["metric"], row["limit"]) for row in study.report().guards][:2] == [
+        ("latency", "< 2.0"),
+        ("refund", "< 0.05"),
+    ]
+    assert tab.input_value("#change-guard") == "latency < 2.0, refund < 0.05"
+    confirm("#change-guard", "", "Set")
+    wait_for_number(tab, before + 4)
+    assert study.report().guards == ()
+    assert violations_everywhere(tab) == []
     assert heard == []
     tab.close()
 

@@ -23,8 +23,8 @@ from belman.dashboard.judgement import MOST
 from belman.dashboard.past import MAX_BARS, Past
 from belman.dashboard.view import PLAIN, Snapshot, Wanted
 from belman.exposure import Constant, Evidence, FadingEvidence, Paper
-from belman.service.dial import dial_of, exposure_at
 from belman.service.metrics import Metrics
+from belman.service.models import dial_of, exposure_at
 from belman.service.registry import Registry
 from belman.service.views import jsonable, status
 from belman.studies import Storage, Study, open_study
@@ -74,6 +74,54 @@ def test_a_view_says_what_the_study_says(storage):
     assert found["why"]["rows"][0]["label"] == str(study.explain()["arm"][0])
     assert [change["kind"] for change in view["changes"]] == ["created"]
     json.dumps(jsonable(view), allow_nan=False)
+
+
+def told_once(feed):
+    """What the page says more than once is the same everywhere, once the report is of the moment;
+    until then the page shows what the report says.
+    """
+    feed._judgement._due = 0.0
+    feed.judge()
+    view = feed.view()
+    report, rows = view["report"], {row["id"]: row for row in view["arms"]}
+    assert report["number"] == view["number"]
+    for arm in report["arms"]:
+        row = rows[arm["id"]]
+        assert row["best"] == pytest.approx(arm["chance_best"], abs=1e-6)
+        assert row["plays"] == round(arm["plays"])
+        assert row["expected"] == pytest.approx(arm["expected"], rel=1e-3)
+        assert (row["asked"], row["told"], row["open"]) == (arm["asked"], arm["told"], arm["out"])
+        assert row["share"] == pytest.approx(arm["share"], abs=1e-3)
+        assert row["asked"] - row["told"] == row["open"]
+    alarms = any(one["alarm"] for one in report["findings"])
+    assert (report["state"] == "wrong") == alarms
+    if alarms:
+        assert "you may stop" not in report["sentence"]
+    assert bool(report["floors"]) == (report["shipped"] is None)
+
+
+def test_one_number_per_fact_over_the_life_of_a_study(storage):
+    """With a window, learning early, floors, a guard-rail that takes an arm out, and shipping."""
+    now = [1e9]
+    settings = {"window": 3600.0, "floor": 0.05, "guard": {"refund": "< 0.2"}, "control": "a"}
+    study = open_study("life", ["a", "b", "c"], storage=storage, seed=1, clock=lambda: now[0],
+                       **settings)  # fmt: skip
+    feed, rng = Feed(study), np.random.default_rng(1)
+    told_once(feed)
+    assert "Stops are wrong in at most 5.0 %" in feed.view()["report"]["promise"]
+    for hour in range(10):
+        for ticket in study.ask(30):
+            if rng.random() < {"a": 0.2, "b": 0.6, "c": 0.5}[ticket.arm]:
+                study.tell(ticket, 1, metrics={"refund": float(ticket.arm == "c")})
+        told_once(feed)
+        now[0] += 1800.0
+        told_once(feed)
+        if hour == 8:
+            study.ship("b")
+    assert study.retired == ("c",)
+    view = feed.view()
+    assert view["report"]["shipped"] == "b"
+    assert [one["arm"] for one in view["report"]["retired"]] == ["c"]
 
 
 def test_where_contexts_decide_there_is_no_one_next_arm(storage):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from belman.deciders import (
     Shares,
     Sums,
     decider_named,
-    state_file,
 )
 from belman.deciders.box.box_decider import BoxDecider
+from belman.engine import tiers
 from belman.errors import ArmError, BelmanError, PolicyError, RewardError, SettingError
-from belman.policies import Forced
+from belman.policies import Clipping, Forced, Forgetting, Restarting
 
 ARMS = ["a", "b", "c", "d"]
 FR, DE = {"country": "FR"}, {"country": "DE"}
@@ -41,6 +41,13 @@ MAKE: dict[str, Callable[[], Decider]] = {
 #: Those with named arms that come and go.
 WITH_ARMS = ["independent", "segmented", "featured"]
 SPREADING = [*WITH_ARMS, "candidates"]
+
+
+@pytest.fixture
+def interpreted() -> Iterator[None]:
+    """Python runs kernels: a few turns of policies that nothing else compiles."""
+    with tiers.interpreted(), np.errstate(all="ignore"):
+        yield
 
 
 def request(kind: str, place: int = 0) -> dict[str, Any]:
@@ -67,7 +74,7 @@ def played(kind: str, turns: int = 12, seed: int = 3, rewards: int = 1) -> Decid
 
 
 def plain(decider: Decider, working: bool = False) -> Any:
-    return json.loads(json.dumps(state_file.plain(decider.state(working)), sort_keys=True))
+    return json.loads(json.dumps(decider.state(working), sort_keys=True))
 
 
 def next_choices(decider: Decider, kind: str, n: int = 20, seed: int = 9) -> list[Any]:
@@ -211,6 +218,71 @@ def test_the_order_of_available_arms_does_not_matter(kind):
         assert set(rows[0]) <= set(among)
 
 
+def test_one_ask_says_how_it_was_drawn():
+    agent = belman.Agent(ARMS, policy=belman.Thompson(), seed=1)
+    draws = []
+    for _ in range(len(ARMS) + 1):
+        agent.tell(agent.ask(), 1)
+        draws.append(agent.last[0].draw)
+    tried = {arm for arm, row in zip(ARMS, agent.beliefs()["plays"], strict=True) if row}
+    for arm in set(ARMS) - tried:
+        agent.tell(arm, 0)
+    assert draws[0] is Draw.POLICY
+    agent.ask()
+    assert agent.last[0].draw is Draw.RANDOM
+
+
+@pytest.mark.parametrize(
+    "policy", [belman.BelMan(), belman.policies.UCB1(), belman.policies.IMED()], ids=repr
+)
+def test_a_ledger_of_its_own_sees_what_is_outstanding(policy, interpreted):
+    """A window that no reward has left yet decides as if there were none, batches included."""
+    chosen = []
+    for who in (policy, Forgetting(policy, last=10_000)):
+        decider, rng = IndependentDecider(ARMS, policy=who), chance.generator(3)
+        for turn in range(40):
+            (choice,) = decider.choose(decider.check(), rng=rng)
+            decider.settle(choice, float(turn % 2))
+        found = decider.choose(decider.check(), 40, rng=rng)
+        found += [Choice(*decider.choose_one()) for _ in range(10)]
+        decider.settle(found[0], 1.0)
+        found += decider.choose(decider.check(), 5, rng=rng)
+        chosen.append(Counter(choice.arm for choice in found))
+    assert chosen[0] == chosen[1]
+    assert len(chosen[0]) == len(ARMS)
+
+
+@pytest.mark.parametrize(
+    "policy", [Forgetting(last=30), Clipping(), Restarting(), Forced(Forgetting(), factor=0.01)]
+)
+def test_ledgers_inside_are_as_they_were_after_an_ask(policy, interpreted):
+    """What is imagined of outstanding asks is not learnt."""
+    decider, rng = IndependentDecider(ARMS, policy=policy), chance.generator(3)
+    for turn in range(40):
+        (choice,) = decider.choose(decider.check(), rng=rng)
+        decider.settle(choice, float(turn % 2))
+    decider.lay_out()
+    before = plain(decider)
+    for choice in decider.choose(decider.check(), 20, rng=rng):
+        decider.settle(choice, None)
+    decider.lay_out()
+    assert plain(decider) == before
+
+
+@pytest.mark.parametrize("given", [{}, {"segments": ("country",)}], ids=repr)
+def test_the_chance_of_a_forced_draw_is_known(given):
+    """Between what explores and what the policy inside draws."""
+    agent = belman.Agent(ARMS, policy=Forced(belman.Thompson(), factor=0.05), seed=1, **given)
+    asked = {"context": FR} if given else {}
+    for turn in range(100):
+        agent.tell(agent.ask(**asked), turn % 2)
+    for _ in range(5):
+        weights = agent.weights(1, **asked)
+        arm = agent.ask(**asked)
+        assert agent.last[0].probability == pytest.approx(weights[arm], rel=1e-6)
+        agent.tell(arm, 1)
+
+
 # (c) Keeping
 
 
@@ -254,7 +326,7 @@ def test_a_copy_shares_nothing(kind):
         belman.BelMan.paper(),
         belman.Thompson(),
         Forced(belman.Thompson()),
-        belman.UCB1(),
+        belman.policies.UCB1(),
     ],
     ids=repr,
 )
@@ -272,6 +344,7 @@ def test_laid_out_the_next_decisions_depend_on_the_state_alone(policy):
     assert plain(one) == plain(other)
     for decider in (one, other):
         decider.lay_out()
+    assert plain(one, working=True) == plain(other, working=True)
     assert next_choices(one, "independent") == next_choices(other, "independent")
 
 
@@ -325,7 +398,40 @@ def test_the_last_arm_stays_and_strangers_are_refused(kind):
         decider.retire("a")
 
 
+def test_a_retired_arm_fades_as_those_in_play_do():
+    """Rewards of others fade it, and its own rewards fade the others."""
+    away, here = (IndependentDecider(ARMS, discount=0.5) for _ in range(2))
+    for decider in (away, here):
+        decider.record(Choice("b"), 1.0)
+        decider.expect(Choice("b"))
+    away.retire("b")
+    for decider in (away, here):
+        for arm in ("a", "c", "a"):
+            decider.record(Choice(arm), 1.0)
+        decider.settle(Choice("b"), 0.0)
+        decider.record(Choice("a"), 1.0)
+    assert here.learnt("b").belief == (1.0 + 0.5**5, 1.0 + 0.5)
+    assert [away.learnt(arm) for arm in ARMS] == [here.learnt(arm) for arm in ARMS]
+    away.add("b")
+    assert away.learnt("b") == here.learnt("b")
+
+
 # (e) Refused rewards, and patches
+
+
+def everything(decider: Decider, kind: str) -> Any:
+    """All that is kept of a decider, its random words, and what it decides next."""
+    words = decider.rng.tolist()
+    return plain(decider, True), words, next_choices(decider.copy(), kind, 4)
+
+
+def refuses(decider: Decider, kind: str, choice: Choice, reward: Any) -> None:
+    """A reward is refused at every door, and changes nothing."""
+    before = everything(decider, kind)
+    for act in (decider.check_reward, decider.settle, decider.record):
+        with pytest.raises(RewardError):
+            act(choice, reward)
+        assert everything(decider, kind) == before, act.__name__
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -333,11 +439,21 @@ def test_the_last_arm_stays_and_strangers_are_refused(kind):
 def test_a_refused_reward_changes_nothing(kind, reward):
     decider = played(kind)
     (choice,) = decider.choose(asked(decider, kind), rng=chance.generator(1))
-    before = plain(decider, True)
-    for act in (decider.check_reward, decider.settle, decider.record):
-        with pytest.raises(RewardError):
-            act(choice, reward)
-        assert plain(decider, True) == before
+    refuses(decider, kind, choice, reward)
+
+
+@pytest.mark.parametrize(
+    ("family", "before", "reward"), [("gaussian", 0.0, 1.02e15), ("poisson", 6e14, 6e14)]
+)
+def test_a_reward_that_one_of_two_beliefs_refuses_changes_neither(family, before, reward):
+    """A new segment refuses 1.02·10¹⁵ as its mean, which others have made small over all; the sum
+    over all segments leaves its reach with the second 6·10¹⁴, and that of each does not.
+    """
+    decider = SegmentedDecider(("country",), IndependentDecider(["a", "b"], family))
+    for _ in range(3 if before == 0.0 else 1):
+        decider.record(decider.recall("a", FR), before)
+    (choice,) = decider.choose(decider.check(DE), among=["a"], rng=chance.generator(1))
+    refuses(decider, "segmented", choice, reward)
 
 
 FAMILIES = ["bernoulli", "gaussian", "poisson", "gamma"]
@@ -425,7 +541,13 @@ def test_a_box_takes_no_patches():
 
 @pytest.mark.parametrize(
     "policy",
-    [belman.EXP3P(horizon=100), belman.TsallisINF(), belman.LBSDA(), belman.BESA(), belman.RBSDA()],
+    [
+        belman.policies.EXP3P(horizon=100),
+        belman.policies.TsallisINF(),
+        belman.policies.LBSDA(),
+        belman.policies.BESA(),
+        belman.policies.RBSDA(),
+    ],
     ids=repr,
 )
 def test_policies_that_keep_more_than_beliefs_serve_no_segments(policy):
@@ -454,6 +576,8 @@ def test_values_that_are_equal_are_one_segment_and_a_truth_is_its_text():
         agent.tell("a", 1, {"age": value})
     assert agent.segments == [{"age": 1}, {"age": "True"}, {"age": "1"}]
     assert [type(one["age"]) for one in agent.segments] == [int, str, str]
+    own = agent._decider.segments.own
+    assert [own[age,]["a"].tells for age in (1, "True", "1")] == [3, 2, 1]
     assert belman.Agent.from_json(agent.to_json()).to_json() == agent.to_json()
 
 

@@ -204,7 +204,7 @@ def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
         {"names": ["country", "device"]},
         {"beliefs": {"segments": [[["de"], []]]}},
         {"beliefs": {"segments": 3}},
-        {"inner": {}},
+        {"totals": {}},
         {"order": ["blue", "green"]},
         {"order": ["blue", "green", "blue"]},
         {"order": ["blue", "green", "pink"]},
@@ -287,7 +287,7 @@ def test_every_family_has_segments(name):
 
 def test_batches_priors_and_why():
     options = {"segments": ("country",), "seed": 5, "clip": True, "range": (0, 10)}
-    agent = Agent(ARMS, **options, priors={"blue": (8.0, 2.0)}, stop_when=belman.Sure(0.9))
+    agent = Agent(ARMS, **options, priors={"blue": (8.0, 2.0)}, stop_when=belman.measures.Sure(0.9))
     assert sorted(agent.ask(3, context={"country": "de"})) == sorted(ARMS)
     agent.tell("blue", 99, {"country": "de"})
     table = agent.explain(context={"country": "de"})
@@ -295,4 +295,4 @@ def test_batches_priors_and_why():
     assert agent.beliefs(context={"country": "fr"})["expected reward"][0] == pytest.approx(
         90 / 11, rel=0.1
     )
-    assert agent.report(context={"country": "de"}).rule == belman.Sure(0.9)
+    assert agent.report(context={"country": "de"}).rule == belman.measures.Sure(0.9)

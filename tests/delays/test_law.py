@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from belman import codec
 from belman.delays import DelayLaw
 from belman.delays.counts import CELLS, PRIOR
 from belman.errors import SettingError, StateError
@@ -70,7 +71,7 @@ def test_counts_are_those_of_a_twin_that_remembers_every_ticket(history):
     for step, kind, arm, pick in history:
         now += step
         twin.now = now
-        law._advance(law.cell(now))
+        law._calls.advance(law.cell(now))
         silent = [i for i, ticket in enumerate(twin.tickets) if ticket[2] is None]
         if kind == "a" or not twin.tickets:
             law.asked(arm, now)
@@ -86,7 +87,7 @@ def test_counts_are_those_of_a_twin_that_remembers_every_ticket(history):
             law.closed(who, asked, told)
             if told is not None:
                 complete.append(min(int(told - asked), CELLS - 1))
-    counts = law._counts
+    counts = law.counted
     open_tickets = list(twin.cell_ages())
     for a in range(3):
         ages = np.bincount(
@@ -96,8 +97,8 @@ def test_counts_are_those_of_a_twin_that_remembers_every_ticket(history):
         slots = [*((int(counts.head[0]) - d) % CELLS for d in range(CELLS)), CELLS]
         assert counts.silent[a, slots].tolist() == ages.tolist()
     assert law.cdf(now) == pytest.approx(twin.cdf(complete), abs=1e-12)
-    again = DelayLaw.from_plain(json.loads(json.dumps(law.to_plain())))
-    assert again.to_plain() == law.to_plain()
+    again = codec.read(DelayLaw, json.loads(json.dumps(codec.write(law))), {})
+    assert codec.write(again) == codec.write(law)
     beliefs = np.full((3, 2), 2.0)
     assert (again.counts(now, beliefs) == law.counts(now, beliefs)).all()
 
@@ -127,10 +128,10 @@ def test_truncated_delays_estimate_the_law_they_were_cut_from():
 def test_what_is_taken_back_leaves_no_trace():
     law = DelayLaw(60.0, 2)
     law.asked(1, 3.0)
-    before = law.to_plain()
+    before = codec.write(law)
     law.told(1, 3.0, 9.0)
     law.untold(1, 3.0, 9.0)
-    assert law.to_plain() == before
+    assert codec.write(law) == before
 
 
 def test_an_arm_more():
@@ -138,7 +139,7 @@ def test_an_arm_more():
     law.asked(0, 0.0)
     law.add_arm()
     law.asked(1, 1.0)
-    assert law._counts.silent.sum(axis=1).tolist() == [1, 1]
+    assert law.counted.silent.sum(axis=1).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("window", [0.0, -1.0, math.inf, math.nan, "1"])
@@ -150,32 +151,46 @@ def test_windows_that_are_none(window):
         DelayLaw(window, 2)
 
 
-def test_damaged_data_is_refused():
-    plain = DelayLaw(60.0, 1).to_plain()
-    del plain["silent"]
-    with pytest.raises(StateError, match="a distribution of delays is damaged"):
-        DelayLaw.from_plain(plain)
+def test_a_copy_goes_its_own_way():
+    law = DelayLaw(60.0, 2)
+    law.asked(1, 3.0)
+    other = codec.copied(law)
+    before = codec.write(law)
+    other.asked(0, 4.0)
+    other.add_arm()
+    assert codec.write(law) == before
+    law.asked(1, 3.0)
+    assert other.counted.silent.sum(axis=1).tolist() == [1, 1, 0]
 
 
 @pytest.mark.parametrize(
-    ("name", "packed"),
+    ("name", "content", "words"),
     [
-        ("silent", [[50_000_000, 257], [], []]),
-        ("silent", [[2, 2], [0], [1]]),
-        ("silent", [[2, 257], [514], [1]]),
-        ("silent", [[2, 257], [-1], [1]]),
-        ("silent", [[2, 257], [1, 0], [1, 1]]),
-        ("silent", [[2, 257], [0], [-1]]),
-        ("silent", [[2, 257], [0], [0.5]]),
-        ("successes", [[10**9], [], []]),
-        ("delays", [[256], [0], [2**63]]),
-        ("head", [[1], [0], [2**61]]),
+        ("silent", [["runs", [0, 257]]] * 3, "not those of 2 arms"),
+        ("silent", [["runs", [0, 2]]] * 2, "2 values, and 257 are needed"),
+        ("silent", [["runs", [0, 257]], [0]], "1 values, and 257 are needed"),
+        ("silent", [["runs", [-1, 257]]] * 2, "stands where a number from 0"),
+        ("silent", [["runs", [0.5, 257]]] * 2, "'0.5' stands where a number belongs"),
+        ("silent", [["runs", [0, 2**60]]] * 2, "are too long"),
+        ("successes", ["runs", [0, 10**9]], "are too long"),
+        ("successes", [0], "not those of 2 arms"),
+        ("delays", ["runs", [2**61, 256]], "stands where a number from 0"),
+        ("head", [2**61], "stands where a number from"),
+        ("told", None, "'None' stands where a column belongs"),
     ],
 )
-def test_counts_that_kernels_would_follow_out_of_bounds_are_refused(name, packed):
-    plain = DelayLaw(60.0, arms=2).to_plain()
-    with pytest.raises(StateError, match="a distribution of delays is damaged"):
-        DelayLaw.from_plain(plain | {name: packed})
+def test_counts_that_kernels_would_follow_out_of_bounds_are_refused(name, content, words):
+    plain = codec.write(DelayLaw(60.0, arms=2))
+    assert plain["counted"].keys() >= {name}
+    with pytest.raises(StateError, match=words):
+        codec.read(DelayLaw, plain | {"counted": plain["counted"] | {name: content}}, {})
+
+
+def test_a_law_without_its_counts_is_refused():
+    plain = codec.write(DelayLaw(60.0, 1))
+    del plain["counted"]["silent"]
+    with pytest.raises(StateError, match="missing, or too many: silent"):
+        codec.read(DelayLaw, plain, {})
 
 
 def test_a_law_knows_the_tickets_that_it_counts():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from belman import codec
 from belman.delays import DelayLaw
 from belman.delays.counts import CELLS, Counts
 from belman.delays.log_rank import RATE, difference_found, log_rank
@@ -76,4 +77,4 @@ def test_an_alarm_ends_early_learning_and_says_why():
     assert law.alarm.startswith("delays differ between arms (log-rank test on ")
     assert law.alarm.endswith("open tickets count when their window closes, and not before")
     assert (law.counts(800.0, np.ones((2, 2))) == 0.0).all()
-    assert DelayLaw.from_plain(law.to_plain()).alarm == law.alarm
+    assert codec.read(DelayLaw, codec.write(law), {}).alarm == law.alarm

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from belman import Breaker, Dispatcher
+from belman import Dispatcher
+from belman.dispatch import Breaker
 from belman.dispatch.breaker import PRIOR, Record
 from belman.errors import BusyError, SettingError, StateError
 from tests.dispatch.clocks import Clock

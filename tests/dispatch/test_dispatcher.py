@@ -175,7 +175,7 @@ def test_it_goes_on_where_it_was_saved(tmp_path):
     times = {"slow": 3.0, "fast": 1.0, ("rack", 2): 2.0}
     clock = Clock()
     dispatcher = Dispatcher(
-        times, queues=["x", "y"], limit=2, policy=belman.q_ths(), seed=9, clock=clock
+        times, queues=["x", "y"], limit=2, policy=belman.policies.q_ths(), seed=9, clock=clock
     )
     for turn in range(40):
         server = dispatcher.assign("xy"[turn % 2])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from belman import Breaker, Dispatcher
+from belman import Dispatcher
+from belman.dispatch import Breaker
 from tests.dispatch.clocks import Clock
 
 parser = pytest.importorskip("prometheus_client.parser")

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from belman import SharedDispatcher
-from belman.errors import BusyError, ServerError
+from belman.errors import BusyError, ServerError, SettingError
 from belman.studies import Storage
 from tests.studies.conftest import postgres, url  # noqa: F401 (fixtures)
 from tests.waiting import HANG
@@ -128,3 +128,10 @@ def test_a_job_of_a_lost_future_is_not_taken_for_another(storage):
     one.completed(new)
     assert one.under_way == ()
     storage.execute("DELETE FROM belman_dispatchers WHERE name = ?", "lost future")
+
+
+@pytest.mark.parametrize("given", ["postgresql://me:secret@host/db", None, 5])
+def test_what_is_no_storage_is_refused(given):
+    with pytest.raises(SettingError, match=r"belman\.studies\.Storage") as refused:
+        SharedDispatcher(given, "printers", ["near"])
+    assert "secret" not in str(refused.value)

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 import belman
-from belman import Breaker, Dispatcher, problems
+from belman import Dispatcher, problems
+from belman.dispatch import Breaker
 from belman.dispatch.simulation import dispatched, simulate_servers
 from belman.errors import SettingError
 from belman.lab.servers import RIVALS, KnowsAll, RoundRobin, ServerLoop
@@ -113,7 +114,7 @@ def test_it_is_the_dispatcher_at_other_servers(settings):
                 _begin(events, working, (held, job), clock.now)
             else:
                 at_servers[held.server].append((held, job))
-    assert [place for place, _ in found] == served.server
+    assert [place for place, _ in found] == list(served.server)
     assert [when for _, when in found] == pytest.approx(served.ended, abs=1e-9)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman import Dispatcher, LearntSlots, chance
+from belman import Dispatcher, chance
+from belman.dispatch import LearntSlots
 from belman.dispatch.slots import Capacity
 from belman.errors import BusyError, ServerError, SettingError
 from tests.dispatch.clocks import Clock

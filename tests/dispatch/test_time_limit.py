@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from belman import Breaker, Dispatcher
+from belman import Dispatcher
+from belman.dispatch import Breaker
 from belman.errors import ServerError, SettingError
 from tests.dispatch.clocks import Clock
 from tests.waiting import HANG, wait_until

@@ -20,7 +20,7 @@ from tests.waiting import HANG
 
 pytest.importorskip("sphinx")
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path.insert(0, str(ROOT / "tools"))
 names = importlib.import_module("extension.names")
 commands = importlib.import_module("extension.commands")
 routes = importlib.import_module("extension.routes")

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("uvicorn")
 DOCS = Path(__file__).parents[2] / "docs"
-_SPEC = importlib.util.spec_from_file_location("play", DOCS / "tutorials" / "play.py")
+_SPEC = importlib.util.spec_from_file_location("tutorials", DOCS.parent / "tools" / "tutorials.py")
 player = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(player)
 

@@ -156,7 +156,7 @@ def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play(tmp_pat
     script = """
         import belman
         from belman import problems
-        players, arms = [belman.UCB1(), belman.Thompson()], [0.5, 0.6]
+        players, arms = [belman.policies.UCB1(), belman.Thompson()], [0.5, 0.6]
         belman.simulate(players, problems.bernoulli(arms), 10, 2, progress=False)
         belman.simulate(players, problems.queue(arms, 0.2), 10, 2, progress=False)
         belman.explore(players, problems.bernoulli(arms), 2, budget=10, progress=False)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 
-from belman import KLUCB, Agent, BelMan, Forced, Phases, Thompson, q_ucb, qbelman
+from belman import Agent, BelMan, Thompson
 from belman.engine import entry, factory, kernel
 from belman.engine.kernels import at, recipe
 from belman.families import FAMILIES, bernoulli
 from belman.families.mirror import Mirror
-from belman.policies import POLICIES, Policy, PolicyKernels
-from belman.policies.policy import choose_by_index, no_refresh, share_of_ties
+from belman.policies import KLUCB, POLICIES, Forced, Phases, Policy, PolicyKernels, q_ucb, qbelman
+from belman.policies.policy import choose_by_index
 from tests.engine.loops import Scaling, both, scaling, times
 
 
@@ -106,18 +106,14 @@ def _level(family, law, params, ledger, memory, turn, turn_value, mind, index):
 class First(Policy):
     name = "first"
 
-    @property
-    def kernels(self):
-        return PolicyKernels(no_refresh, _level, _always(0), share_of_ties)
+    kernels = PolicyKernels(_level, choose=_always(0))
 
 
 @dataclass(frozen=True)
 class Last(Policy):
     name = "last"
 
-    @property
-    def kernels(self):
-        return PolicyKernels(no_refresh, _level, _always(1), share_of_ties)
+    kernels = PolicyKernels(_level, choose=_always(1))
 
 
 def test_phases_of_policies_that_share_kernels_play_each_their_own():

@@ -118,8 +118,8 @@ def test_on_coins_it_is_the_bernoulli_family() -> None:
         "belman": belman.BelMan(),
         "until": belman.BelMan.until(400),
         "thompson": belman.Thompson(),
-        "imed": belman.IMED(),
-        "kl-ucb": belman.KLUCB(),
+        "imed": belman.policies.IMED(),
+        "kl-ucb": belman.policies.KLUCB(),
     }
     coins = bounded([((0.0, 1.0), (1.0 - mean, mean)) for mean in means])
     one, other = (

@@ -175,7 +175,7 @@ def test_policies_play_it() -> None:
     players = {
         "belman": belman.BelMan(),
         "imed": IMED(),
-        "kl-ucb": belman.KLUCB(),
+        "kl-ucb": belman.policies.KLUCB(),
         "thompson": belman.Thompson(),
     }
     one, other = (

@@ -69,7 +69,7 @@ def test_advice_for_money():
     rng = np.random.default_rng(6)
     bought = rng.random(6_000) < 0.05
     found = check(np.where(bought, rng.lognormal(3.0, 1.0, 6_000), 0.0).round(2))
-    assert "Use belman.Money(typical=" in found.recommendation
+    assert "Use belman.families.Money(typical=" in found.recommendation
     assert rows(found)["exponential"].worst > 0.5
     assert "are not whole numbers from 0 up, such as" in rows(found)["poisson"].why_not
     lines = str(found).splitlines()
@@ -78,7 +78,7 @@ def test_advice_for_money():
     }
     assert json.loads(json.dumps(found.to_dict()))["sizes"] == [100, 1000]
     amounts = check(np.where(rng.random(6_000) < 0.2, rng.gamma(0.5, 30.0, 6_000), 0.0))
-    assert 'Use belman.Money("any"' in amounts.recommendation
+    assert 'Use belman.families.Money("any"' in amounts.recommendation
     assert rows(amounts)["money (log-normal)"].worst > 0.5
 
 
@@ -87,21 +87,21 @@ def test_arms_are_kept_apart():
     rng = np.random.default_rng(7)
     values = np.concatenate([rng.poisson(2.0, 1_500), rng.poisson(20.0, 1_500)])
     arms = ["a"] * 1_500 + ["b"] * 1_500
-    assert check(values, arms).recommendation.startswith("Use belman.Poisson()")
-    assert not check(values).recommendation.startswith("Use belman.Poisson()")
+    assert check(values, arms).recommendation.startswith("Use belman.families.Poisson()")
+    assert not check(values).recommendation.startswith("Use belman.families.Poisson()")
 
 
 def test_zeros_and_ones_are_coins():
     """Also where, by the steps of a binomial law, their coverage in resamples is not 95 %."""
     found = check([1.0] * 3 + [0.0] * 97)
     assert rows(found)["bernoulli"].worst > 0.025
-    assert found.recommendation.startswith("Use belman.Bernoulli(): rewards of 0 and 1")
+    assert found.recommendation.startswith("Use belman.families.Bernoulli(): rewards of 0 and 1")
 
 
 def test_shares_have_a_family_without_a_law():
     values = np.random.default_rng(9).integers(0, 5, 300) / 4.0
     fit = rows(check(values))["bounded"]
-    assert fit.use == "belman.Bounded()"
+    assert fit.use == "belman.families.Bounded()"
     assert fit.worst < 0.04  # 400 resamples: some three deviations
     assert "are not numbers from 0 to 1" in rows(check(4.0 * values))["bounded"].why_not
 
@@ -111,7 +111,7 @@ def test_the_same_data_gives_the_same_answer():
     first, second = check(values), check(values)
     assert first.recommendation == second.recommendation
     assert str(first.table) == str(second.table)
-    assert first.recommendation.startswith("Use belman.Exponential()")
+    assert first.recommendation.startswith("Use belman.families.Exponential()")
 
 
 def test_doors():

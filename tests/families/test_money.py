@@ -173,7 +173,9 @@ def test_intervals_hold_the_mean_of_long_tails(amounts, sigma):
 @pytest.mark.interpreted
 def test_it_plays_and_minimises():
     for minimise in (False, True):
-        agent = belman.Agent(["a", "b"], belman.Money(typical=20.0), minimise=minimise, seed=1)
+        agent = belman.Agent(
+            ["a", "b"], belman.families.Money(typical=20.0), minimise=minimise, seed=1
+        )
         for k in range(30):
             agent.tell("a", 20.0 if k % 5 == 0 else 0.0)
             agent.tell("b", 30.0 if k % 5 == 0 else 0.0)
@@ -186,7 +188,7 @@ def test_lower_bounds_know_the_variance():
     family = problem.family
     variances = [family.spread_of(theta) for theta in problem.parameters]
     against = family.reward_divergence(0.9, 1.2, variances[0])
-    assert belman.lai_robbins(problem) == pytest.approx(0.3 / against, rel=1e-12)
+    assert belman.problems.lai_robbins(problem) == pytest.approx(0.3 / against, rel=1e-12)
 
 
 def test_doors():

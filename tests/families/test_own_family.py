@@ -8,12 +8,21 @@ from dataclasses import dataclass, replace
 import pytest
 from scipy import stats
 
-from belman import Agent, BayesUCB, Bernoulli, Exponential, Gittins, Poisson, chance
+from belman import Agent, BelMan, Thompson, chance
 from belman.engine import kernel
-from belman.families import bernoulli
-from belman.families.family import Family
+from belman.families import (
+    Bernoulli,
+    Exponential,
+    GammaKnownShape,
+    Poisson,
+    bernoulli,
+    gamma_known_shape,
+    poisson,
+)
+from belman.families.family import Family, FamilyKernels
 from belman.families.generic import OneParameter, RewardLaw
 from belman.families.mirror import Mirror
+from belman.policies import BayesUCB, Forced, Gittins
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.lucb import KLLUCB
 from belman.policies.best_arm.stopping import check_rule
@@ -180,3 +189,43 @@ def test_a_constant_that_is_left_out_is_told():
     for family, wrong in ((Wind(k=3.0), False), (Forgetful(k=3.0), True), (Forgetful(), False)):
         found = [fault for check in checks for fault in check(FamilyCase(family))]
         assert bool(found) == wrong, (family, found)
+
+
+#: What a family must bring; evidence, late rewards, pooling and drift have defaults.
+NEEDED = (
+    "update", "expected_reward", "worth", "mean_cdf", "mean_quantile", "sample", "sample_mean",
+    "mean", "reward", "d",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Calls(Poisson):
+    """Poisson's ten kernels, and no more."""
+
+    name = "calls"
+    kernels = FamilyKernels.of(
+        poisson.KERNELS.belief, {name: getattr(poisson.KERNELS, name) for name in NEEDED}
+    )
+
+
+@dataclass(frozen=True)
+class Waits(GammaKnownShape):
+    """The same with a constant, which evidence hands on."""
+
+    name = "waits"
+    kernels = FamilyKernels.of(
+        gamma_known_shape.KERNELS.belief,
+        {name: getattr(gamma_known_shape.KERNELS, name) for name in (*NEEDED, "imagine")},
+    )
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("family", [Calls(), Waits(shape=2.5)], ids=["calls", "waits"])
+def test_ten_kernels_make_a_family(family):
+    assert family.kernels.terms is not type(family).__mro__[1].kernels.terms
+    check_family(family)
+
+
+@pytest.mark.parametrize("policy", [BelMan(), KLUCB(), Forced(Thompson())], ids=repr)
+def test_ten_kernels_are_played_as_all_are(policy):
+    assert choices(Calls(), policy) == choices(Poisson(), policy)

@@ -123,3 +123,11 @@ def test_rewards_that_are_all_the_same_round_to_a_belief_that_can_be_loaded():
     assert again.report().to_html() == agent.report().to_html()
     with pytest.raises(PriorError, match="is not proper: bounded needs"):
         Bounded(prior=agent.belief("a"))  # which is a place for a mean, and not a belief about one
+
+
+def test_a_prior_that_expects_no_number_is_refused():
+    """Such a belief would be saved, and not loaded: what it expects is e^(10⁶)."""
+    words = "expects a reward beyond all numbers"
+    with pytest.raises(PriorError, match=words):
+        belman.Agent(["a", "b"], family="chi-squared", priors={"a": (1e6, 1.0)})
+    FAMILIES["chi-squared"]().check_prior((1e4, 1.0))

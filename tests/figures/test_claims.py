@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray
+from scipy.special import psi
 
-from belman.figures import CLAIMS, FIGURES
-from belman.figures.checks import growth, less, locked
-from belman.figures.claim import Check, Judgement, Verdict
+from belman.figures import CLAIMS, FIGURES, limit_theorems
+from belman.figures.checks import growth, judge_panel, less, locked
+from belman.figures.claim import Check, Judgement, Verdict, verdict
+from belman.figures.curves import Curves, Panel
 from belman.measures import condense
+from belman.problems import bernoulli
 
 MIND = np.random.default_rng(5)
 
@@ -57,10 +60,84 @@ def test_a_check_holds_by_its_whole_interval(estimate, half, below, holds):
 )
 def test_verdicts(estimates, verdict):
     judgement = Judgement(
-        [Check("it", estimate, 0.5, 2.0) for estimate in estimates], [Check("cause", 9.0, 0.0, 2.0)]
+        {"": [Check("it", estimate, 0.5, 2.0) for estimate in estimates]},
+        [Check("cause", 9.0, 0.0, 2.0)],
     )
     assert judgement.verdict == verdict
     assert judgement.table()["counts"] == ["yes"] * len(estimates) + ["no"]
+
+
+YES, NO, OPEN = (Check("it", estimate, 0.5, 2.0) for estimate in (1.0, 3.0, 2.0))
+
+
+def test_readings_exclude_each_other_and_the_nearest_is_named():
+    judgement = Judgement({"a": [YES, NO], "b": [YES, YES], "c": [NO, NO]})
+    assert (judgement.reading, judgement.verdict) == ("b", Verdict.REPRODUCED)
+    assert judgement.table()["reading"] == ["b", "b", "a", "a", "c", "c"]
+    assert judgement.table()["counts"] == ["yes"] * 2 + ["no"] * 4
+    nearest = Judgement({"a": [NO, NO], "b": [YES, NO], "c": [OPEN, OPEN]})
+    assert (nearest.reading, nearest.verdict) == ("b", Verdict.IN_PART)
+    unsure = Judgement({"a": [NO], "b": [OPEN]})
+    assert (unsure.reading, unsure.verdict) == ("b", Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("checks", "against", "verdict"),
+    [
+        ([YES], [YES], Verdict.PICTURE),
+        ([NO], [YES], Verdict.REFUTED),
+        ([YES], [NO, YES], Verdict.PICTURE),
+        ([YES], [NO, OPEN], Verdict.REPRODUCED),
+        ([NO], [NO], Verdict.NOT),
+    ],
+)
+def test_what_speaks_against_a_claim_leaves_its_picture_or_refutes_it(checks, against, verdict):
+    assert Judgement({"": checks}, (), against).verdict is verdict
+
+
+def test_the_chance_that_a_protocol_shows_a_claim_is_that_of_its_binomial():
+    """A third of a player's runs are 1: the mean of five is below 0.3 if at most one of them is."""
+    third = np.tile([1.0, 0.0, 0.0], 100)
+    part = made(a=third[:, None] * np.ones(100), b=np.zeros((300, 100)))
+    found = Judgement({"": [less([part], "a", "b")._replace(limit=0.3)]})
+    exact = (2 / 3) ** 5 + 5 * (1 / 3) * (2 / 3) ** 4
+    assert found.chance(5) == pytest.approx(exact, abs=4.5 * (exact / 2_000) ** 0.5)
+    assert Judgement({"": [YES]}).chance(5) is None
+
+
+def test_players_of_different_games_are_not_compared():
+    """The tests of a panel see its own players, and the reading names the panel."""
+    panels = tuple(Panel(title, bernoulli([0.5, 0.4]), {}) for title in ("a", "b"))
+    figure = Curves("it", "It", "shows", panels=panels)
+    judge = judge_panel(figure, [(less, "BelMan (paper)", "Thompson")])
+    good = made(**{"BelMan (joint)": lines(0.1), "Thompson": lines(0.2)})
+    bad = made(**{"BelMan (joint)": lines(0.4), "Thompson": lines(0.3)})
+    found = judge({"it": {"a": bad, "b": good}})
+    assert {name: verdict(checks) for name, checks in found.readings.items()} == {
+        "joint": Verdict.NOT,
+        "joint, b": Verdict.REPRODUCED,
+    }
+    assert (found.reading, found.verdict) == ("joint, b", Verdict.REPRODUCED)
+
+
+def test_exact_central_limit_is_what_many_agents_show():
+    """A twin that draws: its shares below five points are the computed ones, to 4.5 deviations."""
+    turns, agents = 40, 20_000
+    exact = limit_theorems._errors(turns)
+    wins = np.random.default_rng(2).binomial(10, limit_theorems.ARMS, (agents, 4))
+    points = (psi(1.0 + wins) - psi(12.0)).mean(axis=1)
+    error = np.sqrt(turns) * (points - np.log(limit_theorems.ARMS).mean())
+    assert np.var(error) == pytest.approx(float(exact.covariance[0, 0]), rel=0.06)
+    error /= np.sqrt(limit_theorems.limit_covariance()[0, 0])
+    for place in (-2.0, -1.0, 0.0, 1.0, 2.0):
+        share = float(exact.below[0].sel(error=place, method="nearest"))
+        width = 4.5 * (share * (1 - share) / agents) ** 0.5
+        assert (error <= place).mean() == pytest.approx(share, abs=width)
+
+
+def test_the_counter_example_is_that_of_the_page_on_theorem_3():
+    found = [round(limit_theorems._behind(t, "barycentre", 0.0), 1) for t in (1e3, 1e6, 1e9, 1e12)]
+    assert found == [-1.6, -2.3, -3.0, -3.7]
 
 
 def test_less_is_paired_and_knows_the_margin():

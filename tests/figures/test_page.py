@@ -11,6 +11,8 @@ import pytest
 
 from belman.figures import CLAIMS, FIGURES
 from belman.figures.claim import Check, Judgement
+from belman.figures.figure import PAPER_COLUMN
+from belman.figures.handout import write_handout
 from belman.figures.page import Section, page
 from belman.table import Table
 from tests import browsing
@@ -29,11 +31,12 @@ def made(tmp_path_factory) -> Path:
     ax.plot([0, 1])
     figure.savefig(folder / "x.png")
     pyplot.close(figure)
-    table = Table({"player": ["BelMan", "Thompson"], "regret": [12.5, 128_712.0]})
+    columns = {"player": ["BelMan", "Thompson"], PAPER_COLUMN: ["231 draws (155–330)", "–"]}
+    table = Table({**columns, **{f"column {k}": [12.5, 128_712.0] for k in range(9)}})
     sections = [
         Section(each, Path("x.png"), [table], [Path("x.png")], "", 1.0) for each in FIGURES.values()
     ]
-    judged = [(claim, Judgement([Check("it is so", 1.0, 0.1, 2.0)])) for claim in CLAIMS]
+    judged = [(claim, Judgement({"": [Check("it is so", 1.0, 0.1, 2.0)]})) for claim in CLAIMS]
     path = folder / "index.html"
     path.write_text(page("A report", "<p>Words.</p>", sections, judged, folder), encoding="utf-8")
     return path
@@ -72,4 +75,21 @@ def test_contents_stay_figures_fold_and_the_print_is_the_summary(made):
         tab.emulate_media(media="screen")
         tab.set_viewport_size({"width": 390, "height": 900})
         assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        says = tab.locator(".words td[data-name='the paper says']").first.bounding_box()
+        assert says["x"] + says["width"] <= 390
+        tab.evaluate("document.querySelector('.beside').scrollLeft = 400")
+        seen = tab.locator(".beside td:nth-child(2)").first.bounding_box()
+        assert seen["x"] >= 0
+        assert seen["x"] + seen["width"] <= 390
         browser.close()
+
+
+def test_the_handout_has_two_pages_and_comes_out_the_same(tmp_path):
+    checks = [Check(f"{k} is so", 1.0, 0.1, 2.0) for k in range(5)]
+    judged = [(claim, Judgement({"joint": checks})) for claim in CLAIMS]
+    found = []
+    for name in ("a.pdf", "b.pdf"):
+        write_handout(tmp_path / name, "A report", "Words.", judged)
+        found.append((tmp_path / name).read_bytes())
+    assert found[0] == found[1]
+    assert found[0].count(b"/Type /Page\n") + found[0].count(b"/Type /Page ") == 2

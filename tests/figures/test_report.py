@@ -87,6 +87,23 @@ def test_every_link_leads_somewhere(report):
         assert link[1:] in page.ids if link.startswith("#") else (path.parent / link).is_file()
 
 
+def test_every_check_is_there_for_programs(report):
+    found = json.loads((report[0].path.parent / "report.json").read_text(encoding="utf-8"))
+    checks = [check for claim in found["claims"] for check in claim["checks"]]
+    assert len(checks) == sum(len(judgement.rows()) for _, judgement in report[0].judged)
+    assert len({check["id"] for check in checks}) == len(checks)
+    for check in checks:
+        low, high = check["interval"]
+        assert not low > check["estimate"]
+        assert not high < check["estimate"]
+        assert check["runs"] >= 0
+        assert check["seed"] == found["seed"]
+    for claim in found["claims"]:
+        assert all(
+            name in claim["designs"] for check in claim["checks"] for name in check["design"]
+        )
+
+
 @browsed
 def test_the_page_in_a_browser(report):
     """Chromium at the width of a phone and of a desk, light and dark: no console message, every

@@ -101,13 +101,63 @@ def test_decimal_commas(given, found):
 
 
 @pytest.mark.parametrize(
-    "given", [("0,5", "1.5"), ("1,234.5",), ("1,2,3",), ("0,5", "12.34,5"), ("1,5", ",")]
+    "given", [("0,5", "1.5"), ("1,234.5", "0,5"), ("1,2,3",), ("0,5", "12.34,5"), ("1,5", ",")]
 )
 def test_numbers_that_are_of_two_minds_are_refused(given):
+    for decimal_comma in (True, False):
+        with pytest.raises(SettingError, match="is not a number"):
+            column(*given, decimal_comma=decimal_comma).numbers("x")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (["€1,299.00", "€5", "-$0.50", "$-3"], [1299.0, 5.0, -0.5, -3.0]),
+        (["1.299,00 €", "5,5 €", "12 EUR"], [1299.0, 5.5, 12.0]),
+        (["1,299", "12,000,000", "7"], [1299.0, 12e6, 7.0]),
+        (["1'299.50", "1 299", "1\u202f299"], [1299.5, 1299.0, 1299.0]),
+        (["0,5", "12,25"], [0.5, 12.25]),
+        (["CHF 10", "US$ 3.50", "3 kr"], [10.0, 3.5, 3.0]),
+    ],
+)
+def test_amounts_as_people_write_them(given, found):
+    assert column(*given).numbers("x").tolist() == found
+
+
+def test_a_column_tells_its_decimal_mark_whatever_the_separator():
+    assert column("1,299", decimal_comma=True).numbers("x").tolist() == [1.299]
+    assert column("1,299", "1,299.00", decimal_comma=True).numbers("x").tolist() == [1299.0] * 2
+    assert column("1,299", "0,50").numbers("x").tolist() == [1.299, 0.5]
+
+
+@pytest.mark.parametrize("cell", ["$", "5 apples", "€", "1 2", "1,29,9", "ABC 5", "1.2.3,4"])
+def test_amounts_that_are_none(cell):
     with pytest.raises(SettingError, match="is not a number"):
-        column(*given, decimal_comma=True).numbers("x")
-    with pytest.raises(SettingError, match="is not a number"):
-        column("0,5").numbers("x")
+        column(cell).numbers("x")
+
+
+@pytest.mark.parametrize(
+    ("given", "days"),
+    [
+        (["31/01/2024", "1/2/2024"], ["2024-01-31", "2024-02-01"]),
+        (["01/31/2024", "02/01/2024"], ["2024-01-31", "2024-02-01"]),
+        (["03/01/2024", "03/09/2024"], ["2024-03-01", "2024-03-09"]),  # days, not months, apart
+        (["01/03/2024", "09/03/2024"], ["2024-03-01", "2024-03-09"]),
+        (["01.03.2024", "02.04.2024"], ["2024-03-01", "2024-04-02"]),
+        (["2024/03/01"], ["2024-03-01"]),
+        (["5/6/2024"], ["2024-06-05"]),
+    ],
+)
+def test_dates_as_people_write_them(given, days):
+    assert column(*given).times("x").tolist() == column(*days).times("x").tolist()
+    later = column(*(f"{day} 2:30 PM" for day in given if day[2:3] != "2")).times("x")
+    if later.size == len(days) and not given[0].startswith("2024"):
+        assert (later - column(*days).times("x")).tolist() == [14.5 * 3600.0] * len(days)
+
+
+def test_dates_that_are_none():
+    with pytest.raises(SettingError, match="row 2: x '13/13/2024' is not a time"):
+        column("31/12/2024", "13/13/2024").times("x")
 
 
 @pytest.mark.parametrize("cell", ["x", "inf", "", "nan", None, [1], {"a": 1}, b"", 1j])

@@ -63,7 +63,7 @@ def test_thompson_draws_from_the_beliefs_at_the_beginning_of_a_batch():
     first = played(batched(bernoulli(MEANS), n), players, horizon=n, runs=8)
     for run in range(8):
         rows = first.belief.isel(player=0, look=-1, run=run).values
-        best = belman.measures.best_probabilities(belman.Bernoulli(), rows)
+        best = belman.measures.best_probabilities(belman.families.Bernoulli(), rows)
         shares = (found.plays - first.plays).isel(player=0, run=run).values / n
         assert (np.abs(shares - best) <= 5.0 * np.sqrt(best * (1.0 - best) / n) + 4e-3).all()
 

@@ -16,18 +16,10 @@ import xarray
 from scipy import stats
 
 import belman
-from belman import (
-    KLLUCB,
-    BelMan,
-    SequentialHalving,
-    SuccessiveRejects,
-    Thompson,
-    TrackAndStop,
-    Uniform,
-    explore,
-)
+from belman import BelMan, Thompson, Uniform, explore
 from belman.errors import PolicyError, SettingError, StateError
 from belman.measures import chance_of_error
+from belman.policies import KLLUCB, SequentialHalving, SuccessiveRejects, TrackAndStop
 
 PROBLEM = belman.problems.bernoulli([0.3, 0.6, 0.5, 0.6])
 PLAYERS = {"uniform": Uniform(), "SR": SuccessiveRejects}
@@ -95,7 +87,7 @@ def test_stopping_rule_errs_less_than_it_may() -> None:
     assert bool(found.stopped.all())
     assert (found.error.sum("run") <= stats.binom.isf(LEVEL, 300, 0.1)).all()
     assert (found.turns == found.plays.sum("arm")).all()
-    shortest = belman.characteristic_time(
+    shortest = belman.problems.characteristic_time(
         belman.problems.bernoulli([0.5, 0.35, 0.3])
     ).turns * np.log(1 / 0.1)
     assert float(found.turns.sel(player="track").mean()) > shortest
@@ -168,7 +160,11 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"delta": 0.1, "players": [SuccessiveRejects]}, PolicyError, "is made for a budget"),
     ({"budget": 100, "players": {"me": 3}}, PolicyError, "player 'me' is 3: give a policy"),
     ({"budget": 100, "players": []}, PolicyError, "the list of players is empty"),
-    ({"budget": 100, "players": [belman.Oracle()]}, PolicyError, "it has nothing to explore"),
+    (
+        {"budget": 100, "players": [belman.policies.Oracle()]},
+        PolicyError,
+        "it has nothing to explore",
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from belman import chance
 from belman.engine import entry
-from belman.lab.matching import Workspace, match
+from belman.lab.matching import NOBODY, Workspace, match, match_favourites
 from belman.policies.policy import pick
 
 MIND = chance.generator(1)
@@ -118,3 +118,43 @@ def test_one_row_is_chosen_as_pick_chooses_draw_by_draw():
         index[rng.random(index.size) < 0.2] = np.inf
         assert matched(index[None, :], mind=one)[0] == entry(pick)(index=index, mind=other)[0]
         assert (one == other).all()
+
+
+def favourites(weights, open_rows, open_columns, mind, matched):
+    given = {"open_rows": open_rows, "open_columns": open_columns}
+    entry(match_favourites)(weights=weights, **given, mind=mind, matched=matched)
+
+
+def slow_favourites(weights):
+    """Each queue asks for its best server, the first gets it; losers take the last of the best."""
+    best = [int(np.argmax(row)) for row in weights]
+    matched = {u: k for u, k in enumerate(best) if k not in best[:u]}
+    for u, row in enumerate(weights):
+        if u not in matched:
+            free = [k for k in range(len(row)) if k not in matched.values()]
+            matched[u] = max(free, key=lambda k: (round(row[k], 4), k), default=NOBODY)
+    return [matched[u] for u in range(len(weights))]
+
+
+def test_favourites_by_a_slow_twin():
+    """Coins that are next to equal: the first of equals is the favourite, losers take the last."""
+    rng, generator = np.random.default_rng(4), chance.generator(1)
+    for _ in range(300):
+        rows, columns = rng.integers(1, 5), rng.integers(1, 6)
+        weights = rng.integers(0, 2, (rows, columns)) - 1e-9 * np.arange(columns)
+        matched = np.zeros(rows, np.int64)
+        open_rows, open_columns = np.ones(rows, bool), np.ones(columns, bool)
+        favourites(weights, open_rows, open_columns, generator, matched)
+        assert matched.tolist() == slow_favourites(weights)
+
+
+def test_favourites_leave_what_is_closed_and_draw_among_equals():
+    generator, matched = chance.generator(1), np.zeros(2, np.int64)
+    seen = set()
+    for _ in range(200):
+        open_columns = np.array([True, False, True])
+        favourites(np.zeros((2, 3)), np.ones(2, bool), open_columns, generator, matched)
+        seen.add(tuple(matched.tolist()))
+    assert seen == {(0, 2), (2, 0)}
+    favourites(np.zeros((2, 3)), np.array([False, True]), open_columns, generator, matched)
+    assert matched[0] == NOBODY

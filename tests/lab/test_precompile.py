@@ -15,7 +15,11 @@ from belman.lab.precompile import Precompilation, WorkerProcesses
 from belman.lab.simulation import Simulation
 from tests.waiting import HANG, wait_until
 
-PLAYERS = {"Thompson": belman.Thompson(), "UCB": belman.UCB1(), "IMED": belman.policies.IMED()}
+PLAYERS = {
+    "Thompson": belman.Thompson(),
+    "UCB": belman.policies.UCB1(),
+    "IMED": belman.policies.IMED(),
+}
 COINS, WAITS = belman.problems.bernoulli([0.5, 0.6]), belman.problems.exponential([1.0, 2.0])
 QUEUE, QUEUES = (
     belman.problems.queue([0.5, 0.6], 0.2),
@@ -81,7 +85,7 @@ def test_a_player_is_compiled_once_for_each_loop():
 
 def test_a_figure_can_be_played_when_its_own_players_are_compiled():
     processes = Jobs(1)
-    few, more = simulation(COINS, {"UCB": belman.UCB1()}), simulation(COINS)
+    few, more = simulation(COINS, {"UCB": belman.policies.UCB1()}), simulation(COINS)
     compiled = Precompilation([few, more], processes, lambda done, all: None)
     assert compiled.is_over([])
     assert not compiled.is_over([few])

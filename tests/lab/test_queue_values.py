@@ -20,9 +20,9 @@ SETTINGS = [
 ]
 PLAYERS = {
     "Thompson": belman.Thompson(),
-    "authors' Thompson": belman.CoinThompson(),
-    "QBelMan": belman.qbelman(),
-    "Q-UCB": belman.q_ucb(),
+    "authors' Thompson": belman.policies.CoinThompson(),
+    "QBelMan": belman.policies.qbelman(),
+    "Q-UCB": belman.policies.q_ucb(),
     "BelMan (paper)": belman.BelMan.paper(),
 }
 

@@ -32,7 +32,11 @@ MEAN_OF_OPT = (
 
 @pytest.fixture(scope="module")
 def three():
-    players = {"OPT": belman.Oracle(), "Thompson": belman.Thompson(), "Random": belman.Random()}
+    players = {
+        "OPT": belman.policies.Oracle(),
+        "Thompson": belman.Thompson(),
+        "Random": belman.policies.Random(),
+    }
     return belman.simulate(players, belman.problems.queue(**AUTHORS), horizon=600, runs=60, seed=3)
 
 
@@ -68,7 +72,7 @@ def test_the_recursion_and_the_waits_are_those_of_a_slow_twin():
     horizon, runs, seed = 250, 6, 11
     problem = belman.problems.queue([0.45], 0.4, arrival_law="bernoulli")
     result = belman.simulate(
-        [belman.Random()], problem, horizon=horizon, runs=runs, seed=seed
+        [belman.policies.Random()], problem, horizon=horizon, runs=runs, seed=seed
     ).isel(player=0)
     for run in range(runs):
         lengths, waits, came, out = twin(seed, run, 0.45, 0.4, horizon)
@@ -99,7 +103,11 @@ def test_a_quantile_is_the_least_time_that_so_many_jobs_did_not_exceed():
 
 def test_dims_of_one_queue_and_of_several(three):
     one = belman.simulate(
-        [belman.Oracle()], belman.problems.queue(PAPER[0], 0.35), horizon=50, runs=4, seed=1
+        [belman.policies.Oracle()],
+        belman.problems.queue(PAPER[0], 0.35),
+        horizon=50,
+        runs=4,
+        seed=1,
     )
     assert one.queue.dims == one.queue_regret.dims == ("player", "run", "turn")
     assert one.plays.dims == ("player", "run", "server")
@@ -118,7 +126,11 @@ def test_every_queue_gets_one_server_a_turn(three):
 
 
 def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
-    players = {"OPT": belman.Oracle(), "Random": belman.Random(), "Thompson": belman.Thompson()}
+    players = {
+        "OPT": belman.policies.Oracle(),
+        "Random": belman.policies.Random(),
+        "Thompson": belman.Thompson(),
+    }
     result = belman.simulate(
         players, belman.problems.queue(PAPER[2], 0.35), horizon=400, runs=40, seed=5
     )
@@ -132,7 +144,7 @@ def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
 def test_queues_start_in_the_stationary_law_of_the_genie(law):
     """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6)."""
     result = belman.simulate(
-        [belman.Oracle()],
+        [belman.policies.Oracle()],
         belman.problems.queue(PAPER[0], 0.35, arrival_law=law),
         horizon=300,
         runs=4_000,
@@ -148,8 +160,8 @@ def test_queues_start_in_the_stationary_law_of_the_genie(law):
 POLICIES = {
     "Thompson": belman.Thompson(),
     "BelMan": belman.BelMan(),
-    "Q-UCB": belman.q_ucb(),
-    "Random": belman.Random(),
+    "Q-UCB": belman.policies.q_ucb(),
+    "Random": belman.policies.Random(),
 }
 
 
@@ -200,7 +212,7 @@ def test_beliefs_may_be_shared_by_all_queues():
     """Players whose indices look at one arm alone do not mind; one pseudobelief for all pairs
     changes BelMan's choices.
     """
-    players = {"UCB1": belman.UCB1(), "BelMan": belman.BelMan.paper("natural")}
+    players = {"UCB1": belman.policies.UCB1(), "BelMan": belman.BelMan.paper("natural")}
     apart = belman.simulate(players, belman.problems.queue(**AUTHORS), horizon=400, runs=5, seed=8)
     together = belman.simulate(
         players, belman.problems.queue(**AUTHORS, shared=True), horizon=400, runs=5, seed=8
@@ -211,7 +223,7 @@ def test_beliefs_may_be_shared_by_all_queues():
 
 def test_servers_may_rest_while_a_queue_is_empty():
     problem = belman.problems.queue(PAPER[0], 0.2, serves_empty=False)
-    result = belman.simulate([belman.Oracle()], problem, horizon=2_000, runs=10, seed=1)
+    result = belman.simulate([belman.policies.Oracle()], problem, horizon=2_000, runs=10, seed=1)
     assert (result.plays.sum("server") < 1_600).all()
     assert (result.queue_regret == 0).all()
 
@@ -228,7 +240,7 @@ def test_players_in_plain_python_are_refused_at_the_door():
 
 def test_the_store_keeps_queues_too(tmp_path):
     pytest.importorskip("zarr", reason="needs the extra 'store'")
-    call = ({"Random": belman.Random()}, belman.problems.queue(**AUTHORS), 200, 30, 7)
+    call = ({"Random": belman.policies.Random()}, belman.problems.queue(**AUTHORS), 200, 30, 7)
     exact = belman.simulate(*call)
     assert belman.simulate(*call, store=tmp_path / "s").identical(exact)
     assert belman.simulate(*call, store=tmp_path / "s").identical(exact)
@@ -238,7 +250,7 @@ def test_the_store_keeps_queues_too(tmp_path):
 def test_compiled_and_interpreted_queues_are_the_same():
     script = f"""
 import json, belman
-players = {{"T": belman.Thompson(), "Q": belman.q_ucb()}}
+players = {{"T": belman.Thompson(), "Q": belman.policies.q_ucb()}}
 single = belman.problems.queue({PAPER[2]}, 0.35)
 one = belman.simulate(players, single, horizon=120, runs=2, seed=11)
 several = belman.problems.queue({PAPER}, [0.3, 0.25, 0.2])
@@ -246,7 +258,7 @@ three = belman.simulate({{"T": players["T"]}}, several, horizon=60, runs=2, seed
 found = [one.plays, one.queue, three.plays, three["queue"]]
 print(json.dumps([array.values.tolist() for array in found]))
 """
-    players = {"T": belman.Thompson(), "Q": belman.q_ucb()}
+    players = {"T": belman.Thompson(), "Q": belman.policies.q_ucb()}
     one = belman.simulate(
         players, belman.problems.queue(PAPER[2], 0.35), horizon=120, runs=2, seed=11
     )

@@ -21,16 +21,16 @@ RUNS = 1_000
 #: Policy: regret on 0.8/0.9 and on 0.45/0.55 at T = 1,000, on the paper's 10 arms at T = 500 and on
 #: its 20 at T = 1,000.
 VALUES = {
-    belman.UCB1(): (24.82, 25.06, 31.38, 128.14),
-    belman.UCBTuned(): (8.70, 10.06, 27.94, 86.17),
-    belman.KLUCB(): (7.66, 13.43, 25.70, 88.58),
-    belman.KLUCBPlus(): (6.59, 11.32, 23.53, 79.16),
-    belman.BayesUCB(): (5.98, 10.99, 25.96, 85.8),
+    belman.policies.UCB1(): (24.82, 25.06, 31.38, 128.14),
+    belman.policies.UCBTuned(): (8.70, 10.06, 27.94, 86.17),
+    belman.policies.KLUCB(): (7.66, 13.43, 25.70, 88.58),
+    belman.policies.KLUCBPlus(): (6.59, 11.32, 23.53, 79.16),
+    belman.policies.BayesUCB(): (5.98, 10.99, 25.96, 85.8),
     belman.Thompson(): (6.71, 11.77, 25.78, 85.19),
-    belman.DMED(): (7.37, 13.05, 28.90, 96.01),
-    belman.IMED(): (6.58, 11.98, 23.29, 76.25),
-    belman.EpsilonGreedy(0.1): (10.9, 16.5, 19.9, 53.4),
-    belman.Random(): (50.0, 50.0, 33.0, 152.5),
+    belman.policies.DMED(): (7.37, 13.05, 28.90, 96.01),
+    belman.policies.IMED(): (6.58, 11.98, 23.29, 76.25),
+    belman.policies.EpsilonGreedy(0.1): (10.9, 16.5, 19.9, 53.4),
+    belman.policies.Random(): (50.0, 50.0, 33.0, 152.5),
 }
 INSTANCES = [(B2, 1_000), (B2_CLOSE, 1_000), (B10, 500), (list(B20), 1_000)]
 
@@ -91,7 +91,10 @@ def test_exponential():
     """
     problem = belman.problems.exponential([0.2, 0.25, 0.33, 0.5, 1.0])
     exact, plus, thompson = last_regrets(
-        [belman.KLUCB(), belman.KLUCBPlus(), belman.Thompson()], problem, 1_000, RUNS
+        [belman.policies.KLUCB(), belman.policies.KLUCBPlus(), belman.Thompson()],
+        problem,
+        1_000,
+        RUNS,
     )
     assert_near(exact, 35.6)
     assert_near(thompson, 33.2)
@@ -106,7 +109,7 @@ def test_long_horizon():
     """T = 50,000 on the 20 arms, 50 runs: Thompson 307 ± 20, KL-UCB 446 ± 14, UCB1 2,047 ± 26 (two
     standard errors).
     """
-    players = [belman.Thompson(), belman.KLUCB(), belman.UCB1()]
+    players = [belman.Thompson(), belman.policies.KLUCB(), belman.policies.UCB1()]
     for found, (value, two_errors) in zip(
         last_regrets(players, belman.problems.bernoulli(B20), 50_000, 50),
         ((307, 20), (446, 14), (2_047, 26)),

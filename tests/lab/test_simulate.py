@@ -12,7 +12,7 @@ import pytest
 
 import belman
 from belman.errors import ArmError, FamilyError, PolicyError, SettingError
-from belman.lab.bandit_runner import FIELDS, BanditResults
+from belman.lab.bandit_runner import BanditResults
 from belman.lab.design import blank, checkpoints
 from belman.lab.simulation import Simulation
 
@@ -169,7 +169,7 @@ def test_compiled_and_interpreted_runs_are_the_same():
 
 def bytes_of_a_run(horizon):
     sizes = {"turn": len(checkpoints(horizon)), "arm": 20}
-    return sum(array.nbytes for array in blank(BanditResults, FIELDS, 1, sizes))
+    return sum(array.nbytes for array in blank(BanditResults, 1, sizes))
 
 
 @pytest.mark.parametrize("horizon", [1, 999, 1000, 1001, 50_000, 10**6, 10**8])

@@ -5,6 +5,7 @@ parameters.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +15,18 @@ from belman import Agent, BelMan
 from belman.errors import PolicyError
 from belman.families import FAMILIES, BoundedExponential, Exponential
 from belman.families.mirror import Mirror
-from belman.manifold import check_joint, least_kl_from_arms, least_kl_from_arms_tilted, nearness
+from belman.manifold import (
+    check_joint,
+    least_kl_from_arms,
+    least_kl_from_arms_tilted,
+    nearness,
+    projection,
+)
 from tests.manifold.test_barycentre import rule
 from tests.members import CLOSED, member, random_beliefs
 
 BOUND = 10.0
-PULLS = (0.0, 1.0, 5.0, 36.0, 400.0)
+PULLS = (0.0, 1.0, 5.0, 36.0, 400.0, 2_500.0)
 
 
 # Σ_a KL(P_a ‖ Q̄) with Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x): the KL of beliefs from SciPy, ln Z̄ by
@@ -171,6 +178,31 @@ def test_alpha_may_run_to_zero_and_indices_stay_finite():
             np.testing.assert_allclose(gaps, previous, atol=1e-5)
         smallest, previous = min(smallest, found[0]), gaps
     assert smallest < 1e-6
+
+
+@pytest.mark.parametrize("pull", [6.7, 36.0, 215.0, 4_000.0])
+def test_beta_may_run_to_zero_within_few_steps(pull):
+    """Bounded exponential arms: where their average rate θ̄ has ᾱ/θ̄ below the bound, the minimum is
+    at β of the order e^(−pull·bound/ᾱ). It used to be sought, in vain, for thousands of steps.
+    """
+    family, evaluations = BoundedExponential(BOUND), []
+
+    def tilted(*given):
+        evaluations.append(given)
+        return family.kernels.tilted(*given)
+
+    counting = SimpleNamespace(tilted=tilted, belief=family.kernels.belief)
+    rows = [(1.0, 1.0), (1.0, 1.0), (2.0, 1.5), (2.0, 2.5), (9.0, 30.0)]
+    total = np.sum([family.mean_parameters(row) for row in rows], axis=0)
+    found, eta = np.ones(2), np.empty(2)
+    for _ in range(2):  # from afar, and from where it is
+        evaluations.clear()
+        given = (counting, family.law, total, len(rows), pull, found, eta)
+        projection.least_kl_from_arms_tilted(*given)
+        assert len(evaluations) < 60
+    assert np.all(found > 0.0)
+    assert np.all(np.isfinite(nearness(family, rows, found, pull)))
+    assert (found[1] < 1e-6) == (pull > 30.0)
 
 
 @pytest.mark.parametrize("name", JOINT)

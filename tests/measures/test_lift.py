@@ -13,11 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from belman.families import Bernoulli, Exponential, Gaussian, GaussianUnknown, Poisson
+from belman.engine import kernel
+from belman.families import (
+    Bernoulli,
+    Exponential,
+    Gaussian,
+    GaussianUnknown,
+    LogNormal,
+    Money,
+    Poisson,
+)
 from belman.families.mirror import Mirror
 from belman.measures import Units, expected_losses, lift
+from belman.measures.mean_tables import tabulated
 
 COSTS = Units(0.0, -1.0)
+NARROW = (2.99, 454.05, 230.0, 236.7)
 
 
 def test_normal_beliefs_have_a_normal_difference():
@@ -25,6 +36,48 @@ def test_normal_beliefs_have_a_normal_difference():
     law = stats.norm(-0.3, math.sqrt(1 / 100 + 1 / 25))
     assert found.absolute == pytest.approx(law.ppf([0.5, 0.05, 0.95]), abs=1e-6)
     assert found.beats == pytest.approx(law.sf(0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize(
+    ("family", "beliefs"),
+    [
+        (Money(typical=20.0), [(29.5, 471.5, 3.16, 29.05, 17.5, 17.0), (450.0, 52.0, *NARROW)]),
+        (LogNormal(), [NARROW, (0.1, 30.05, 18.0, 22.0)]),
+        (LogNormal(), [(0.0, 2.05, 4.0, 5.0), (0.3, 1.05, 3.5, 4.0)]),  # heavy tails
+    ],
+)
+def test_tables_of_means_say_what_the_law_says(family, beliefs, costs):
+    """Chances to 1e-4, and so lifts, where a law of the mean is an integral."""
+    own = Mirror(family) if costs else family
+    laws, rows = tabulated(own, np.array(beliefs))
+    assert laws is not own
+    for belief, row in zip(np.array(beliefs), rows, strict=True):
+        for level in (0.001, 0.025, 0.3, 0.8, 0.975, 0.999):
+            mean = laws.enter(_quantile, row=row, level=level)
+            assert own.mean_cdf(belief, mean) == pytest.approx(level, abs=1e-4)
+        middle = own.mean_quantile(belief, 0.4)
+        assert laws.enter(_chance, row=row, x=middle) == pytest.approx(0.4, abs=1e-5)
+    mine, wanted = lift(laws, rows[0], rows[1]), lift(own, *np.array(beliefs))
+    assert mine.beats == pytest.approx(wanted.beats, abs=1e-5)
+    assert mine.absolute == pytest.approx(wanted.absolute, rel=1e-3)
+
+
+@kernel
+def _quantile(family, law, row, level):
+    return family.mean_quantile(law, row, level, False)
+
+
+@kernel
+def _chance(family, law, row, x):
+    return family.mean_cdf(law, row, x)
+
+
+def test_families_that_answer_at_once_have_no_tables():
+    beliefs = np.array([[3.0, 4.0]])
+    laws, rows = tabulated(Bernoulli(), beliefs)
+    assert isinstance(laws, Bernoulli)
+    assert rows is beliefs
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

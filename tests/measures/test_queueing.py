@@ -63,7 +63,7 @@ def test_the_genie_is_never_called_unstable():
     independent parts.
     """
     result = belman.simulate(
-        [belman.Oracle()],
+        [belman.policies.Oracle()],
         belman.problems.queue([0.5, 0.3], 0.35),
         horizon=5_000,
         runs=2_000,
@@ -73,7 +73,7 @@ def test_the_genie_is_never_called_unstable():
 
 
 def test_tables_and_other_measures_take_queues():
-    players = {"OPT": belman.Oracle(), "Random": belman.Random()}
+    players = {"OPT": belman.policies.Oracle(), "Random": belman.policies.Random()}
     result = belman.simulate(
         players,
         belman.problems.queue([[0.6, 0.2], [0.2, 0.6]], [0.3, 0.3]),
@@ -94,7 +94,7 @@ def test_tables_and_other_measures_take_queues():
 
 def test_a_result_without_queues_is_refused():
     result = belman.simulate(
-        [belman.Random()], belman.problems.bernoulli([0.5, 0.6]), horizon=10, runs=2
+        [belman.policies.Random()], belman.problems.bernoulli([0.5, 0.6]), horizon=10, runs=2
     )
     with pytest.raises(SettingError, match="no queues"):
         measures.queueing(result)

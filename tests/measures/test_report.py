@@ -14,8 +14,8 @@ from belman import spec
 from belman.errors import ArmError, SettingError
 from belman.families import Bernoulli, Exponential, Gaussian
 from belman.families.mirror import Mirror
+from belman.families.tally import learnt
 from belman.measures import Known, LossBelow, Separated, StopRule, Sure, Units, report
-from belman.measures.learnt import learnt
 from belman.measures.segments import partial_pooling, segments
 from belman.measures.sentences import percent, plain
 from belman.measures.soundness import Finding
@@ -50,7 +50,7 @@ def told(family, rewards, units=Units()):  # noqa: B008
             coins(blue=(300, 10_000), green=(381, 10_000)),
             "blue",
             "green converts 27 % better than blue, between 9 % and 47 % better; the chance that "
-            "anything else is better is below 0.1 %; you may stop.",
+            "anything else is better is below 0.1 %; given the prior, you may stop.",
         ),
         (
             coins(blue=(30, 1_000), green=(32, 1_000)),
@@ -62,13 +62,14 @@ def told(family, rewards, units=Units()):  # noqa: B008
             coins(blue=(400, 10_000), green=(300, 10_000)),
             "blue",
             "blue, the control, is ahead: green converts 25 % worse than blue, between 13 % and "
-            "35 % worse; the chance that anything else is better is below 0.1 %; you may stop.",
+            "35 % worse; the chance that anything else is better is below 0.1 %; given the prior, "
+            "you may stop.",
         ),
         (
             coins(blue=(40, 100), green=(20, 100)),
             None,
             "blue converts best so far; the chance that anything else is better is 0.1 %; "
-            "choosing it now is expected to lose 1.83e-05 a turn; you may stop.",
+            "choosing it now is expected to lose 1.83e-05 a turn; given the prior, you may stop.",
         ),
         (coins(blue=(0, 0), green=(0, 0)), "blue", "No reward was told yet: all that is known are "
          "the priors."),
@@ -104,7 +105,7 @@ def test_shares_are_no_conversions():
 def test_an_alarm_comes_before_the_leave_to_stop():
     known = coins(blue=(300, 10_000), green=(381, 10_000))
     alarm = Finding("sample ratio", True, 1_000.0, "Traffic shares are not as intended.")
-    assert report(known, "blue").sentence.endswith("; you may stop.")
+    assert report(known, "blue").sentence.endswith("; given the prior, you may stop.")
     unsound = report(known, "blue", findings=[alarm]).sentence
     assert unsound.endswith("; but the data are not sound: look at them before you stop.")
 
@@ -204,4 +205,8 @@ def test_segments_of_costs_are_flagged_where_costs_are_larger():
 
 
 def test_stop_rules_are_public():
-    assert (belman.Sure, belman.LossBelow, belman.Separated) == (Sure, LossBelow, Separated)
+    assert (belman.measures.Sure, belman.measures.LossBelow, belman.measures.Separated) == (
+        Sure,
+        LossBelow,
+        Separated,
+    )

@@ -23,6 +23,7 @@ from belman.families import (
     Poisson,
 )
 from belman.families.mirror import Mirror
+from belman.families.tally import learnt
 from belman.measures import (
     Betting,
     log_separation,
@@ -30,7 +31,6 @@ from belman.measures import (
     policy_value_sequence,
     weighted_sequence,
 )
-from belman.measures.learnt import learnt
 from belman.measures.sequences import difference_sequence, mean_sequence, ratio_sequence
 
 REWARDS = {

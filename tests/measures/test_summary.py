@@ -9,7 +9,7 @@ from belman.errors import SettingError
 from belman.measures import difference, summary
 
 RESULT = belman.simulate(
-    {"Random": belman.Random(), "Thompson": belman.Thompson()},
+    {"Random": belman.policies.Random(), "Thompson": belman.Thompson()},
     belman.problems.bernoulli([0.1, 0.9]),
     20,
     5,

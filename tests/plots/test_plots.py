@@ -25,10 +25,9 @@ import belman
 from belman import exposure, plots
 from belman.errors import ArmError, ExposureError, SettingError
 from belman.families import FAMILIES, Bernoulli, Gaussian, Poisson
+from belman.measures.seen_beliefs import density_of_mean, position, window_of
 from belman.plots import style
-from belman.plots.beliefs import density_of_mean, window_of
 from belman.plots.curves import Curves, _apart, draw_grid
-from belman.plots.manifold import position
 
 
 @pytest.fixture(autouse=True)
@@ -94,14 +93,15 @@ def test_densities_integrate_to_one(name: str, rewards: int) -> None:
     ],
 )
 def test_densities_are_those_of_the_law(
-    family: belman.Family, belief: tuple[float, ...], law: stats.rv_continuous
+    family: belman.families.Family, belief: tuple[float, ...], law: stats.rv_continuous
 ) -> None:
     x, density = density_of_mean(family, belief, points=600)
     exact = law.pdf(x)
     assert density == pytest.approx(exact, abs=2e-3 * exact.max())
 
 
-def test_the_pseudobelief_has_the_average_mean_parameters(agent: belman.Agent) -> None:
+def test_the_paper_s_pseudobelief_has_the_average_mean_parameters(agent: belman.Agent) -> None:
+    agent.policy = belman.BelMan.paper()
     data = plots.belief_densities(agent, points=1200)
     x, density = data.pseudobelief_x, data.pseudobelief_density
     found = [np.trapezoid(np.log(x) * density, x), np.trapezoid(np.log1p(-x) * density, x)]

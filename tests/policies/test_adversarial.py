@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from belman import Agent, Bernoulli, Gaussian
+from belman import Agent
 from belman.errors import PolicyError
+from belman.families import Bernoulli, Gaussian
 from belman.policies import EXP3P, TsallisINF
 from tests.policies.interpreted_play import Seat
 

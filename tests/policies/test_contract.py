@@ -8,16 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from belman import Bernoulli, Exponential, Gaussian, Poisson, Thompson, chance, kernel
+from belman import Thompson, chance, kernel
+from belman.families import Bernoulli, Exponential, Gaussian, Poisson
 from belman.policies import IDS, ExploreThenCommit, ExpTS, ExpTSPlus, TopTwoThompson
-from belman.policies.policy import (
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    share_of_ties,
-    to_be_integrated,
-)
+from belman.policies.policy import Policy, PolicyKernels, share_of_ties, to_be_integrated
 from belman.testing import check_policy
 from belman.testing.frequencies import chances_are_frequencies
 from belman.testing.policies import PolicyCase, places_are_declared
@@ -31,7 +25,8 @@ def test_every_policy_keeps_the_contract():
     """
     script = """
 from dataclasses import MISSING, fields
-from belman import Bernoulli, BelMan, exposure
+from belman import BelMan, exposure
+from belman.families import Bernoulli
 from belman.policies import POLICIES
 from belman.testing import check_policy
 def made(name, kind):
@@ -60,9 +55,6 @@ def first_arm(family, law, params, ledger, memory, turn, turn_value, mind, index
         index[a] = -a
 
 
-KERNELS = PolicyKernels(no_refresh, first_arm, choose_by_index, share_of_ties)
-
-
 @dataclass(frozen=True)
 class Careless(Policy):
     """Prefers the first arm, cannot be a key, and its turn_value is no function of the turn."""
@@ -70,10 +62,7 @@ class Careless(Policy):
     seen: dict[str, int] = field(default_factory=dict)
 
     name = "careless"
-
-    @property
-    def kernels(self):
-        return KERNELS
+    kernels = PolicyKernels(first_arm)
 
     def turn_values(self, turns, arms):
         self.seen["calls"] = self.seen.get("calls", 0) + 1
@@ -128,7 +117,7 @@ class Wrong(Policy):
     @property
     def kernels(self):
         indices, propensity = self.of
-        return PolicyKernels(no_refresh, indices, choose_by_index, propensity)
+        return PolicyKernels(indices, propensity=propensity)
 
 
 @pytest.mark.interpreted

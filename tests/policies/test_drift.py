@@ -16,7 +16,7 @@ from belman.deciders import Choice, Sums
 from belman.errors import PolicyError, SettingError
 from belman.families import Bernoulli, Bounded, Gaussian, Poisson
 from belman.lab import simulate
-from belman.policies import Drift, Forgetting, GLRTest, Restarting
+from belman.policies import BelMan, Drift, Forgetting, GLRTest, Restarting
 from belman.policies.change import fading_bank, run_lengths
 from belman.policies.change.run_lengths import BEGAN, PARTITION, WEIGHT
 from belman.problems import bernoulli, coming_and_going, piecewise, random_walk
@@ -189,6 +189,26 @@ def test_an_explanation_is_of_the_world_as_it_is_now(follows) -> None:
         expected = told.row(arm)["expected reward"]
         assert seen.row(arm)["expected reward"] == pytest.approx(expected)
     assert seen.row("a")["expected reward"] < 0.2
+
+
+def test_an_explanation_has_both_distances_as_the_default_has() -> None:
+    """With one member that never changes they are the default's; with four, averages of members."""
+    still = Drift(hazards=(0.0,), shares=(1.0,))
+    agents = [Agent(list("abc"), policy=policy, seed=1) for policy in (BelMan(), still, Drift())]
+    for agent in agents:
+        for reward in (1, 1, 0, 1, 1, 0, 1):
+            agent.tell("a", reward)
+            agent.tell("b", 1 - reward)
+    seen = [agent.explain() for agent in agents]
+    for arm in "abc":
+        rows = [each.row(arm) for each in seen]
+        for name in ("distance on rewards", "distance on beliefs", "surprise", "index"):
+            assert rows[1][name] == pytest.approx(rows[0][name], rel=1e-12, abs=1e-15)
+        for row in rows[1:]:
+            assert row["index"] == pytest.approx(row["surprise"] - row["distance on rewards"])
+        far = rows[0]["distance on rewards"]
+        assert rows[2]["distance on rewards"] == pytest.approx(far, rel=0.3)
+        assert (rows[2]["distance on rewards"] < far) == (far > 0.0)  # what is old has aged
 
 
 @pytest.mark.compiled

@@ -77,7 +77,12 @@ def test_the_grid_keeps_the_mean(rewards) -> None:
 def test_they_play_the_reference_problem() -> None:
     """IMED-K_inf loses 11.6 there; 60 runs have an error of 0.4, and the band is of five."""
     arms = problem(Bounded(8.0), [0.5, 0.45, 0.4, 0.35, 0.3])
-    players = {"imed": IMEDKinf(), "npts": NPTS(), "kl": KLUCBEmpirical(), "ucb": belman.UCB1()}
+    players = {
+        "imed": IMEDKinf(),
+        "npts": NPTS(),
+        "kl": KLUCBEmpirical(),
+        "ucb": belman.policies.UCB1(),
+    }
     found = simulate(players, arms, 1_000, 60, 3, progress=False).regret.isel(turn=-1).mean("run")
     assert 9.6 < float(found.sel(player="imed")) < 13.6
     assert float(found.sel(player="npts")) < 0.5 * float(found.sel(player="ucb"))

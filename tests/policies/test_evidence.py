@@ -11,6 +11,7 @@ import belman
 from belman import Agent, BelMan, families
 from belman.exposure import Evidence
 from belman.families import Bernoulli, BoundedExponential, Gaussian
+from belman.policies.belman import evidence
 from belman.policies.belman.evidence import phi
 from belman.problems import random_problem
 
@@ -108,7 +109,7 @@ def test_the_prior_moves_down_to_where_the_arms_are_and_never_up():
                 agent.tell(arm, reward)
         for told in (1, 1, 0, 0, 0, 0):
             agent.tell(28, told)
-        return agent.explain().row(29)["evidence against"]
+        return agent.explain().row(29)["distance on rewards"]
 
     assert against(0.0, math.inf) == 0.0
     assert against(0.0, 5.0) > 0.1
@@ -122,7 +123,7 @@ def test_counts_of_a_billion_give_finite_indices_and_the_right_order():
     reasons = agent.explain()
     assert all(map(math.isfinite, reasons["index"]))
     assert reasons["arm"] == ["a", "c", "b"] or reasons["arm"][0] == "c"
-    assert agent.explain().row("b")["evidence against"] == pytest.approx(
+    assert agent.explain().row("b")["distance on rewards"] == pytest.approx(
         1e9 * Bernoulli().reward_divergence(0.599, 0.6), rel=1e-4
     )
 
@@ -183,3 +184,20 @@ def test_less_than_thompson_on_ten_arms_of_any_family():
         assert mean_regret(BelMan(), problem, 1_000, 300) < mean_regret(
             belman.Thompson(), problem, 1_000, 300
         )
+
+
+@pytest.mark.parametrize("policy", [BelMan(), belman.policies.Drift()], ids=repr)
+def test_the_mean_of_the_shifted_prior_is_one_that_rewards_have(policy):
+    """Of 200 arms that brought nothing: rounding would shift the prior below 0."""
+    family = families.Bernoulli(prior=(2.94, 7.06))
+    agent = Agent(range(200), family, policy, seed=1)
+    for arm in range(200):
+        for _ in range(40):
+            agent.tell(arm, 0.0)
+    arm = agent.ask()
+    memory = agent._decider._memory
+    if policy == BelMan():
+        assert memory.pool[evidence.SHIFT] > -0.294
+        assert (memory.judged[evidence.MEAN] >= 0.0).all()
+    assert np.isfinite(agent.explain()["index"]).all()
+    assert arm in range(200)

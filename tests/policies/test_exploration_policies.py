@@ -309,7 +309,7 @@ def test_track_and_stop_follows_the_best_proportions() -> None:
     for turn in range(1, 4_001):
         arm, _ = table.choose(turn, mind)
         table.tell(arm, means[arm])  # rewards without noise
-    wanted = belman.characteristic_time(belman.problems.bernoulli(means)).proportions
+    wanted = belman.problems.characteristic_time(belman.problems.bernoulli(means)).proportions
     assert table.ledger.plays / 4_000 == pytest.approx(wanted, abs=3 / 4_000)
 
 

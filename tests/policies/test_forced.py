@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import belman
-from belman import Agent, BelMan, Forced, Thompson
+from belman import Agent, BelMan, Thompson
 from belman.cli import parse
 from belman.errors import PolicyError
 from belman.exposure import Paper
+from belman.policies import Forced
 
 MEANS = [0.5, 0.33, 0.33, 0.33, 0.25]
 
@@ -40,8 +41,10 @@ def test_so_many_turns_explore():
     5-sigma limits (6e-7).
     """
     horizon, runs = 4_000, 40
-    sure = belman.problems.problem(belman.Bernoulli(prior=(1.0, 1.0)), [1.0, 0.0, 0.0, 0.0, 0.0])
-    result = belman.simulate([Forced(belman.Greedy())], sure, horizon, runs, seed=3)
+    sure = belman.problems.problem(
+        belman.families.Bernoulli(prior=(1.0, 1.0)), [1.0, 0.0, 0.0, 0.0, 0.0]
+    )
+    result = belman.simulate([Forced(belman.policies.Greedy())], sure, horizon, runs, seed=3)
     chances = np.array([Forced().chance(turn, 5) for turn in range(1, horizon + 1)])
     missed = result.suboptimal_draws.isel(player=0)
     late = missed.sel(turn=horizon) - missed.sel(turn=500)
@@ -53,18 +56,18 @@ def test_so_many_turns_explore():
 
 
 def test_the_published_policies():
-    assert belman.q_ucb().policy == belman.LogUCB(exponent=2.0)
-    assert belman.q_ths(3.0) == Forced(Thompson(), 3.0, 3.0)
-    assert belman.qbelman().policy == BelMan(Paper(C=200.0), "natural")
+    assert belman.policies.q_ucb().policy == belman.policies.LogUCB(exponent=2.0)
+    assert belman.policies.q_ths(3.0) == Forced(Thompson(), 3.0, 3.0)
+    assert belman.policies.qbelman().policy == BelMan(Paper(C=200.0), "natural")
     assert np.allclose(
-        belman.LogUCB().turn_values(np.array([1.0, 100.0]), 5),
+        belman.policies.LogUCB().turn_values(np.array([1.0, 100.0]), 5),
         [0.0, math.log(100.0) / math.sqrt(2.0)],
     )
 
 
 @pytest.mark.interpreted
 def test_an_agent_may_wear_it_and_remembers_it(tmp_path):
-    for policy in (belman.qbelman(), Forced(belman.KLUCB(c=1.0), exponent=1.0)):
+    for policy in (belman.policies.qbelman(), Forced(belman.policies.KLUCB(c=1.0), exponent=1.0)):
         agent = Agent(["a", "b", "c"], policy=policy, seed=3)
         for reward in (1, 0, 1, 1, 0, 0, 1):
             agent.tell(agent.ask(), reward)
@@ -80,25 +83,27 @@ def test_an_agent_may_wear_it_and_remembers_it(tmp_path):
 
 
 def test_the_command_line_knows_them():
-    assert parse.policy("q-ucb", 10) == belman.q_ucb()
-    assert parse.policy("q-ths:exponent=3", 10) == belman.q_ths(3)
-    assert parse.policy("qbelman", 10) == belman.qbelman()
-    assert parse.policy("thompson-authors", 10) == belman.CoinThompson()
-    assert parse.policy("forced:policy=ucb1,exponent=3", 10) == Forced(belman.UCB1(), exponent=3)
+    assert parse.policy("q-ucb", 10) == belman.policies.q_ucb()
+    assert parse.policy("q-ths:exponent=3", 10) == belman.policies.q_ths(3)
+    assert parse.policy("qbelman", 10) == belman.policies.qbelman()
+    assert parse.policy("thompson-authors", 10) == belman.policies.CoinThompson()
+    assert parse.policy("forced:policy=ucb1,exponent=3", 10) == Forced(
+        belman.policies.UCB1(), exponent=3
+    )
 
 
 @pytest.mark.parametrize(
     "make",
     [
         lambda: Forced("thompson"),
-        lambda: Forced(belman.Oracle()),
+        lambda: Forced(belman.policies.Oracle()),
         lambda: Forced(Forced()),
         lambda: Forced(factor=-1.0),
         lambda: Forced(exponent=math.nan),
         lambda: Forced(arms=0),
-        lambda: belman.LogUCB(0.0),
+        lambda: belman.policies.LogUCB(0.0),
         lambda: Forced().chance(0, 5),
-        lambda: Agent(["a", "b"], "poisson", belman.CoinThompson()),
+        lambda: Agent(["a", "b"], "poisson", belman.policies.CoinThompson()),
     ],
 )
 def test_bad_settings_are_refused(make):
@@ -110,7 +115,7 @@ def test_coins_tell_less_than_draws():
     """The authors' variant tosses a coin with each draw: among arms whose coins agree the choice is
     uniform. 20 runs suffice.
     """
-    players = {"draws": Thompson(), "coins": belman.CoinThompson()}
+    players = {"draws": Thompson(), "coins": belman.policies.CoinThompson()}
     result = belman.simulate(
         players, belman.problems.bernoulli(MEANS), horizon=3_000, runs=20, seed=1
     )
@@ -124,9 +129,20 @@ def test_coin_indices_have_the_expected_reward_as_their_chance():
     """
     agent = Agent(
         ["sure", "hopeless"],
-        policy=belman.CoinThompson(),
+        policy=belman.policies.CoinThompson(),
         priors={"sure": (1e6, 1.0), "hopeless": (1.0, 1e6)},
         seed=1,
     )
     asked = agent.ask(2) + [agent.ask() for _ in range(50)]
     assert asked[2:].count("sure") == 50
+
+
+def test_the_first_of_equal_coins_is_played_if_ties_go_to_the_lowest():
+    """Two arms that always win show 1 both times: the first is played, and only then."""
+    problem = belman.problems.bernoulli([1.0, 1.0], prior=(1e6, 1.0))
+    players = {ties: belman.policies.CoinThompson(ties=ties) for ties in ("lowest", "random")}
+    plays = belman.simulate(players, problem, 200, 2, 3, progress=False).plays
+    assert plays.sel(player="lowest", arm=0).min() > 195
+    assert 150 > plays.sel(player="random", arm=0).max() > 50
+    with pytest.raises(belman.errors.PolicyError, match="ties='last' is not valid"):
+        belman.policies.CoinThompson(ties="last")

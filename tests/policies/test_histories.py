@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman import Bernoulli, Bounded, Gaussian, chance
+from belman import chance
 from belman.errors import PolicyError
+from belman.families import Bernoulli, Bounded, Gaussian
 from belman.policies import BESA, LBSDA, PHE, RBSDA, Giro
 from belman.policies.resampling.empirical import (
     CELLS,

@@ -77,7 +77,7 @@ CASES: list[tuple[Policy, Family]] = [
     *(
         (policy, family)
         for policy in BOUNDED
-        for family in (belman.BoundedExponential(bound=4.0), COSTS[0])
+        for family in (belman.families.BoundedExponential(bound=4.0), COSTS[0])
     ),
     *(
         (policy, PLAIN[4])
@@ -354,7 +354,7 @@ def test_named_divergence_on_scaled_rewards() -> None:
     """KL-UCB with the Bernoulli divergence on rewards/10, with the exponential one on bounded
     rewards, and so on.
     """
-    family = belman.BoundedExponential(bound=10.0)
+    family = belman.families.BoundedExponential(bound=10.0)
     ledger = played(family, [4, 10, 50], 5)
     forms = {
         "bernoulli": (lambda m, q: xlog(m, q) + xlog(1.0 - m, 1.0 - q), 1.0),
@@ -441,7 +441,7 @@ def test_edges_are_never_nan(policy: Policy, family: Family) -> None:
 
 
 def test_bounded_exponential_arm_of_mean_zero() -> None:
-    family = belman.BoundedExponential()
+    family = belman.families.BoundedExponential()
     ledger = blank(family, 2)
     ledger.plays[:], ledger.sums[:] = [2.0, 2.0], [0.0, 1.0]
     for policy in (IMED(), KLUCB()):
@@ -459,7 +459,7 @@ def test_bernoulli_bounds_at_the_ends() -> None:
 
 def test_arms_wait_for_a_variance() -> None:
     """With unknown variance an arm is played three times before its own is believed."""
-    family = belman.GaussianUnknown()
+    family = belman.families.GaussianUnknown()
     ledger = played(family, [1, 2, 3], 7)
     for policy in (KLUCB(), IMED(), DMED()):
         index = Table(policy, family, ledger).indices(7)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from belman import Agent, Bernoulli, Gaussian, Poisson
+from belman import Agent
+from belman.families import Bernoulli, Gaussian, Poisson
 from belman.policies import (
     KLMS,
     MED,
@@ -147,7 +148,8 @@ def test_an_agent_reports_the_chance_of_its_choice_and_integrates_no_belief(monk
     def integrated(*given):
         raise AssertionError("beliefs were integrated")
 
-    monkeypatch.setattr("belman.deciders.independent.independent.best_probabilities", integrated)
+    for module in ("weights", "views"):
+        monkeypatch.setattr(f"belman.deciders.independent.{module}.best_probabilities", integrated)
     for policy in (MED(), KLMS(), ExpKLMS(), ExpTS(), ExpTSPlus(), BoltzmannGumbel()):
         agent = Agent(["a", "b"], policy=policy, seed=3)
         for arm, reward in (("a", 1), ("a", 0), ("b", 0), ("b", 1), ("b", 0)):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from belman import Bernoulli, Bounded, Exponential, Gaussian
 from belman.errors import PolicyError
+from belman.families import Bernoulli, Bounded, Exponential, Gaussian
 from belman.policies import MOTS, OSSB, AdaUCB, KLUCBSwitch, LightTailed
 from belman.policies.optimism.light_tailed import raised_log
 from belman.policies.optimism.moss import boosted_bound

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman import Bernoulli, Gaussian
+from belman.families import Bernoulli, Gaussian
 from belman.policies import BrezziLaiGittins, FiniteGittins, LattimoreGittins, NormalGittins
 from belman.policies.gittins import finite
 from belman.policies.gittins.finite import correction

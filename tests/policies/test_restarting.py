@@ -131,7 +131,7 @@ def test_restarts_forget_the_arm_or_all(scope) -> None:
 
 @pytest.mark.interpreted
 def test_a_share_of_turns_goes_round() -> None:
-    policy = Restarting(belman.Greedy(), WindowTest(last=10, bar=100.0), "global", 0.2)
+    policy = Restarting(belman.policies.Greedy(), WindowTest(last=10, bar=100.0), "global", 0.2)
     agent = Agent(["a", "b"], policy=policy, seed=1)
     for reward in (1, 0):
         agent.tell("ab"[1 - reward], reward)
@@ -147,7 +147,7 @@ def test_a_share_of_turns_goes_round() -> None:
 def test_a_rival_that_restarts_follows() -> None:
     """KL-UCB loses some 300 here, GLR-klUCB 40 with an error of 5 over six runs."""
     rows = [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1)]
-    players = {"local": glr_klucb(3_000, 3), "never": belman.KLUCB()}
+    players = {"local": glr_klucb(3_000, 3), "never": belman.policies.KLUCB()}
     found = simulate(players, piecewise(rows, 750), 3_000, 6, 3, progress=False)
     lost = {name: float(found.regret.sel(player=name).isel(turn=-1).mean()) for name in players}
     assert 2.0 * lost["local"] < 120.0 < lost["never"]

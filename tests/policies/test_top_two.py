@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman import Bernoulli, Gaussian, Poisson
 from belman.errors import PolicyError
+from belman.families import Bernoulli, Gaussian, Poisson
 from belman.policies import (
     EBTC,
     T3C,

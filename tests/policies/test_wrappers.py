@@ -148,6 +148,7 @@ def answer(
         "turn_values": (np.array([1.0, 2.0, 50.0]), ARMS),
         "learns_sums": (FAMILY,),
         "believed": (FAMILY, ledger, memory),
+        "pseudobelief": (FAMILY, ledger, memory, value),
         "changes": (memory,),
         "explanation": (FAMILY, ledger, memory, value, index),
     }
@@ -170,7 +171,7 @@ def answer(
 COMPARED = {
     "sees_truth", "learns", "learns_from_asks", "forgets", "by_clock", "params", "memory",
     "whole_numbers", "turn_values", "check", "resettled", "forget", "learns_sums", "learn_many",
-    "believed", "changes", "set_time", "explanation",
+    "believed", "pseudobelief", "changes", "set_time", "explanation",
 }  # fmt: skip
 
 
@@ -178,8 +179,9 @@ def test_every_member_of_the_contract_is_compared_and_forwarded() -> None:
     """A member that is added to `Policy` has to be added to `Wrapper` and to this page."""
     members = {name for name in vars(Policy) if not name.startswith("_")}
     members |= {name for name in Policy.__annotations__ if not name.startswith("_")}
-    assert members - {"name", "kernels"} == COMPARED | CHOOSING
-    settled = {"name", "kernels", "sees_truth", "learns"}  # by the kernels, or refused inside
+    declared = {"name", "kernels", "registry", "about", "remembers"}  # members below read them
+    assert members - declared == COMPARED | CHOOSING
+    settled = {*declared, "sees_truth", "learns"}  # by the kernels, or refused inside
     assert members - settled <= set(vars(Wrapper))
     kinds = {kind for kind in belman.policies.POLICIES.values() if "policy" in kind.__annotations__}
     assert {type(policy) for policy in CASES} == kinds | {Forced, Forgetting}

@@ -9,9 +9,8 @@ import pytest
 from scipy.optimize import brentq, minimize, minimize_scalar
 
 import belman
-from belman import characteristic_time
 from belman.errors import SettingError
-from belman.problems import Stationary
+from belman.problems import Stationary, characteristic_time
 from tests.members import interpreted
 
 #: Garivier and Kaufmann (2016), Section 6: proportions for Bernoulli arms.
@@ -83,7 +82,7 @@ def test_brute_force(m: int) -> None:
 TWO_ARMS = """
 import json
 from scipy.optimize import minimize_scalar
-from belman import characteristic_time
+from belman.problems import characteristic_time
 from belman.problems import problem
 from tests.members import member
 
@@ -124,7 +123,9 @@ def test_two_arms_of_other_families() -> None:
 def test_gaussian_arms_have_a_closed_form() -> None:
     """Two Gaussian arms: T* = 8σ²/Δ², half of the plays each."""
     script = "import json, belman; arms = belman.problems.gaussian([0.3, 0.1], sigma=2.0);"
-    script += "f = belman.characteristic_time(arms);print(json.dumps([f.turns, *f.proportions]))"
+    script += (
+        "f = belman.problems.characteristic_time(arms);print(json.dumps([f.turns, *f.proportions]))"
+    )
     assert interpreted(script) == pytest.approx([8.0 * 4.0 / 0.04, 0.5, 0.5])
 
 

@@ -16,7 +16,7 @@ from belman.problems.queueing import UnstableQueueWarning
 def test_an_unstable_system_warns_and_the_result_says_so():
     with pytest.warns(UnstableQueueWarning, match=r"1\.2 times"):
         problem = belman.problems.queue([0.5, 0.3], 0.6)
-    result = belman.simulate([belman.Random()], problem, horizon=50, runs=2, seed=1)
+    result = belman.simulate([belman.policies.Random()], problem, horizon=50, runs=2, seed=1)
     assert json.loads(result.attrs["problem"])["stable"] is False
 
 

@@ -9,10 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 import belman
-from belman import UCB1, Bernoulli, Gaussian, Thompson, simulate, spec
+from belman import Thompson, simulate, spec
 from belman.cli import app
 from belman.errors import BelmanError, RewardError, SettingError
+from belman.families import Bernoulli, Gaussian
 from belman.lab.bandit_loop import Source, falsified, replayed
+from belman.policies import UCB1
 from belman.problems import Replayed, corrupted, from_rewards
 
 COINS = belman.problems.bernoulli([0.8, 0.5])

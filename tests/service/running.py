@@ -53,9 +53,10 @@ class Running:
 
 
 @contextmanager
-def running(folder, port=0, require_keys=False, clock=time.monotonic, **limits):
+def running(folder, port=0, require_keys=False, clock=time.monotonic, warm=False, **limits):
     storage = Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")
-    app = application(storage, require_keys=require_keys, clock=clock, limits=Limits(**limits))
+    held = Limits(**limits)
+    app = application(storage, require_keys=require_keys, clock=clock, warm=warm, limits=held)
     listening = bind("127.0.0.1", port)
     config = server_settings(app)
     config.timeout_graceful_shutdown = int(HANG)

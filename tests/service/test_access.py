@@ -5,6 +5,7 @@ nothing that breaks it.
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +107,29 @@ def test_keys_are_stored_as_hashes_and_never_logged(service, caplog):
     rows = service.storage.rows("SELECT * FROM belman_keys")
     assert len(rows) >= 3
     assert not any(secret in str(row) for row in rows)
+
+
+def test_no_answer_and_no_export_shows_a_secret(service, tmp_path):
+    """Of any read, the page's files included: neither what tickets are checked by, nor what signs
+    weights, nor the hash of a key.
+    """
+    study = open_study("one", storage=service.storage)
+    study.tell(study.ask(), 1.0)
+    study.export(tmp_path / "log.csv")
+    hidden = [study.storage.find("one")[1], study.signing_key.private.hex()]
+    hidden += Path(study.storage.key_file).read_text("utf-8").split()
+    hidden += [hash for (hash,) in service.storage.rows("SELECT hash FROM belman_keys")]
+    shown = {"log.csv": (tmp_path / "log.csv").read_bytes()}
+    for method, path, _ in routes(service):
+        if method == "GET" and not path.endswith("/live"):
+            at = path.replace("{name}", "one")
+            shown[path] = service.send("GET", at, key=service.keys[Role.ADMIN]).body
+    shown["signed"] = service.send(
+        "GET", "/api/studies/one/weights?signed=true", key=service.keys[Role.ADMIN]
+    ).body
+    assert len(shown) > 12
+    for path, body in shown.items():
+        assert not [one for one in hidden if one.encode() in body], path
 
 
 def test_wrong_keys_are_slowed_down(tmp_path, clock):

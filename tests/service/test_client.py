@@ -29,7 +29,7 @@ from belman.studies import Study
 
 def test_a_study_from_afar_is_the_study(service, client):
     study = client.create(
-        "far", ["blue", ("red", 1)], family=belman.Bernoulli(prior=(2.0, 3.0)), seed=3
+        "far", ["blue", ("red", 1)], family=belman.families.Bernoulli(prior=(2.0, 3.0)), seed=3
     )
     near = Study("far", service.storage)
     ticket = study.ask()
@@ -41,7 +41,7 @@ def test_a_study_from_afar_is_the_study(service, client):
     assert study.tell_many([(tickets[0], 1.0), (tickets[1], 0.0)]) == [True, True]
     assert str(study.beliefs()) == str(near.beliefs())
     assert str(study.explain()) == str(near.explain())
-    assert near.settings.family == belman.Bernoulli(prior=(2.0, 3.0))
+    assert near.settings.family == belman.families.Bernoulli(prior=(2.0, 3.0))
     assert [event["number"] for event in study.history()] == list(range(1, near.number + 1))
     assert client.studies("fa") == ["far"]
 

@@ -40,6 +40,16 @@ def test_asks_hold_contexts_and_tables_show_them(client):
     assert client.create("without", ["blue"]).contexts() == {}
 
 
+def test_arrays_are_lists_of_numbers(client):
+    study = client.create("texts", ["blue", "red"], context=["text[40:2]", "age"], seed=1)
+    ticket = study.ask(context={"text": [0.5] * 40, "age": 3})
+    assert list(ticket.context) == ["text 1 of 2", "text 2 of 2", "age"]
+    study.tell(ticket, 1)
+    assert study.beliefs(context={"text": [0.5] * 40, "age": 3})["arm"] == ["blue", "red"]
+    with pytest.raises(errors.SettingError, match="text has 3 numbers: it is an array of 40"):
+        study.ask(context={"text": [1, 2, 3]})
+
+
 def test_segments_and_their_weights(client):
     study = client.create("segments", ["blue", "red"], segments=["country"], seed=1)
     for _ in range(10):

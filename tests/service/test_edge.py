@@ -59,7 +59,7 @@ def test_signed_weights_are_trusted_by_the_key_of_the_study(service, study):
     jsonschema_rs = pytest.importorskip("jsonschema_rs")
     made = study.publish(10)
     signed = service.send("GET", f"{path(study)}/weights?signed=true").body
-    keys = study.public_key()
+    keys = study.public_keys()
     assert verify(signed, keys, study=study.name) == made
     assert keys == {(own := Study(study.name, service.storage).signing_key).id: own.public}
     for document in (signed, made.to_json()):

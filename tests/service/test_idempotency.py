@@ -36,6 +36,7 @@ CHANGES = {
     "retire": lambda study: study.retire_arm("red", "sold out"),
     "exposure": lambda study: study.set_exposure(Constant(0.5)),
     "dial": lambda study: study.set_exposure(0.25),
+    "guard": lambda study: study.set_guard({"refund": "< 0.05"}),
 }
 
 

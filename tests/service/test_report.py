@@ -12,7 +12,7 @@ from belman.studies import delete, open_study
 
 
 def test_a_client_gets_the_report_of_the_study(service, client):
-    rule = belman.Separated(0.1)
+    rule = belman.measures.Separated(0.1)
     study = client.create("verdict", ["blue", "green"], control="blue", stop_when=rule, seed=1)
     for i, ticket in enumerate(study.ask(20)):
         study.tell(ticket, i % 2)
@@ -22,7 +22,7 @@ def test_a_client_gets_the_report_of_the_study(service, client):
     for moment in (found, theirs):
         moment.pop("time")
     assert found == theirs
-    assert (found["control"], found["rule"]) == ("blue", {"name": "separated", "delta": 0.1})
+    assert (found["control"], found["rule"]) == ("blue", belman.spec.describe(rule))
     assert found["state"] == "running"
     row = found["arms"][1]
     assert {"id", "colour", "asked", "told", "share", "credible", "anytime"} <= row.keys()
@@ -37,7 +37,7 @@ def test_a_client_gets_the_report_of_the_study(service, client):
 def test_guard_rails_segments_and_shipping_by_the_client(service, client):
     study = client.create(
         "rails", ["blue", "green", "red"], control="blue", control_share=0.2, floor=0.1,
-        guard={"refund": "< 0.05"}, stop_when=belman.Sure(0.9), then="say", seed=1,
+        guard={"refund": "< 0.05"}, stop_when=belman.measures.Sure(0.9), then="say", seed=1,
     )  # fmt: skip
     for i, ticket in enumerate(study.ask(60, attributes={"device": "phone"})):
         refund = float(ticket.arm == "red")

@@ -99,8 +99,8 @@ def test_exports_under_way_are_counted(service, client, monkeypatch):
 
 def test_a_history_of_long_events_comes_in_several_answers(service, client, monkeypatch):
     study = client.create("long", features=["colour"], seed=1)
-    for _ in range(5):
-        study.ask(candidates=[{"colour": f"colour {i}"} for i in range(50)])
+    for turn in range(5):  # with new ones: those that are known are referred to
+        study.ask(candidates=[{"colour": f"colour {turn} {i}"} for i in range(50)])
     monkeypatch.setattr("belman.service.views.MOST_TEXT", 3_000)
     answer = service.send("GET", "/api/studies/long/history")
     assert 1 <= len(answer.json["events"]) < 6

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from belman.dashboard import pace
-from belman.service.shared_read import SharedReads
+from belman.service.sharing import SharedReads
 from belman.studies import Study
 from tests.service.running import running
 from tests.waiting import HANG, wait_until

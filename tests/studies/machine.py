@@ -19,6 +19,7 @@ from typing import Any
 
 import hypothesis
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -44,8 +45,9 @@ NUMBERS = itertools.count(1)
 COUNTED: Counter[str] = Counter()
 CHANGES = (
     "archive", "add_arm", "add_arm", "set_policy", "set_exposure", "pause", "resume", "ship",
-    "unship",
+    "unship", "set_guard",
 )  # fmt: skip
+GUARDS = ("{'refund': '< 0.2'}", "{'refund': '< 0.6', 'stars': '> 1 up to 5'}", "None", "{'x': 3}")
 EXPOSURES = ("exposure.Constant(0.3)", "exposure.Paper()", "0.5")
 LOOKS = (
     "check()", "report()", "report(by='device')", "beliefs()", "metrics()", "tickets()",
@@ -68,7 +70,8 @@ class Lives(RuleBasedStateMachine):
         self.life: Life | None = None
         self.tickets, self.rows, self.steps = 0, 0, 0
         self.told: list[int] = []  # tickets
-        self.observed: list[str] = []  # rows, as code
+        self.observed: dict[str, float] = {}  # rows as code, and what each counts as
+        self.takes_rows = True  # as far as is known
         self.found: Any = None  # the last weights
         self.weighted: tuple[str, ...] = ()  # arms that the last weights name
 
@@ -133,7 +136,9 @@ class Lives(RuleBasedStateMachine):
         self.told.append(some % self.tickets)
         given, ticket = self.rewards[reward % len(self.rewards)], f"t[{some % self.tickets}]"
         if self.drawn.family == "utility":
-            return f"{ticket}, metrics={{'gain': {given}, 'refund': {metrics % 2}}}"
+            part = {3: f"{{'gain': {given}}}", 4: f"{{'refund': {metrics % 2}}}"}
+            whole = f"{{'gain': {given}, 'refund': {metrics % 2}}}"
+            return f"{ticket}, metrics={part.get(metrics, whole)}"
         more = f"metrics={{'refund': {metrics % 2}}}" if metrics else ""
         return _listed(ticket, str(given), more)
 
@@ -156,7 +161,7 @@ class Lives(RuleBasedStateMachine):
         self.after()
 
     @precondition(lambda self: self.tickets)
-    @rule(some=SOME, reward=SOME, metrics=st.integers(0, 3), key=KEYS)
+    @rule(some=SOME, reward=SOME, metrics=st.integers(0, 4), key=KEYS)
     def tell(self, some: int, reward: int, metrics: int, key: str) -> None:
         self.call(f"study.tell({_listed(self._told(some, reward, metrics), key)})")
         self.after()
@@ -179,6 +184,31 @@ class Lives(RuleBasedStateMachine):
         if self.drawn.family == "utility" and given is not None:
             told = f"{ticket}, None, 'refund', metrics={{'gain': {given}}}"
         self.call(f"study.correct({_listed(told, key)})")
+        self.after()
+
+    @rule(who=SOME, reward=SOME, metrics=SOME)
+    def refund(self, who: int, reward: int, metrics: int) -> None:
+        """A ticket is told, counts, and is corrected, perhaps more than once."""
+        before = self.tickets
+        self._ask(self._asked(who))
+        if self.tickets > before:
+            assert self.life is not None
+            self.call(f"study.tell({self._told(before, reward, metrics)})")
+            self.life.line(f"{WAIT}61.0")
+            for turn in range(1, 2 + who % 2):
+                given = (*self.rewards, None)[(reward + turn) % (len(self.rewards) + 1)]
+                told = f"t[{before}], {given}, 'refund'"
+                if self.drawn.family == "utility" and given is not None:
+                    told = f"t[{before}], None, 'refund', metrics={{'gain': {given}}}"
+                self.call(f"study.correct({told})")
+        self.after()
+
+    @precondition(lambda self: self.tickets > 3 and self.drawn.family != "money")
+    @rule(some=SOME)
+    def replay(self, some: int) -> None:
+        """Every world estimates the same of another policy."""
+        policies = choices.fitting(self.drawn)
+        self.call(f"study.replay({policies[some % len(policies)]}, seed={some})")
         self.after()
 
     @precondition(lambda self: self.tickets)
@@ -214,6 +244,7 @@ class Lives(RuleBasedStateMachine):
             "add_arm": arm,
             "set_policy": policies[some % len(policies)],
             "set_exposure": EXPOSURES[some % len(EXPOSURES)],
+            "set_guard": GUARDS[some % len(GUARDS)],
             "ship": arm if some % 2 or self.drawn.family == "money" else "",
         }
         if what == "archive":
@@ -276,29 +307,51 @@ class Lives(RuleBasedStateMachine):
         attributes=st.sampled_from(("", "", "{'device': 'phone'}")),
     )
     def observe(self, some: int, reward: int, ago: int, count: int, attributes: str) -> None:
-        rows = []
+        if self.takes_rows or some % 8 == 7:
+            self._observe(some, reward, ago, count, attributes)
+        self.after()
+
+    def _observe(self, some: int, reward: int, ago: int, count: int, attributes: str = "") -> None:
+        rows, news = [], {}
         for i in range(count):
             given = self.rewards[(reward + i) % len(self.rewards)]
             if self.weighted:
                 arm = self.weighted[(some + i) % len(self.weighted)]
-                who = f"{unit(self.found, arm, some + i)!r}, {self.found.version}"
+                who = f"{unit(self.found, arm, some + i)!r}, {self.found.version}, {arm!r}"
             else:
-                arm, who = self._arm(some + i), f"'unit {self.rows}', None"
+                who = f"'unit {self.rows}', None, {self._arm(some + i)!r}"
             self.rows += 1
-            self.observed.append(f"{who}, {arm!r}, {given}")
-            rows.append(f"({_listed(self.observed[-1], f'clock() - {ago}', attributes)})")
+            news[who] = given
+            rows.append(f"({_listed(who, str(given), f'clock() - {ago}', attributes)})")
         key = f"key='rows {self.rows}'" if some % 2 else ""
-        self.call(f"study.observe({_listed(f'[{_listed(*rows)}]', key)})")
-        self.after()
+        found = self.call(f"study.observe({_listed(f'[{_listed(*rows)}]', key)})")
+        if found is not REFUSED:
+            self.observed |= news
+        elif not self.observed:
+            self.takes_rows = False  # rewards one by one, or none of this study's versions
 
-    @precondition(lambda self: self.observed)
     @rule(some=SOME, reward=SOME, key=KEYS)
     def correct_rows(self, some: int, reward: int, key: str) -> None:
+        """A row that counted counts otherwise, mostly; some were never there, or are open."""
+        assert self.life is not None
+        if self.takes_rows and not self.observed:
+            self._observe(some, reward, 0, 2)
+        if self.drawn.features["window"] != "none" and some % 4 != 3:
+            self.life.line(f"{WAIT}61.0")
         given = (*self.rewards, None)[reward % (len(self.rewards) + 1)]
-        row = self.observed[some % len(self.observed)]
-        self.call(f"study.correct_rows({_listed(f'[({row}, {given})]', repr('refund'), key)})")
+        known = list(self.observed) or ["'nobody', None, 'a'"]
+        if (self.drawn.kind == "independent" and self.takes_rows) or some % 8 == 7:
+            who = known[some % len(known)]
+            row = f"{who}, {self.observed.get(who, self.rewards[0])}"
+            given_row = f"[({row}, {given})]"
+            found = self.call(f"study.correct_rows({_listed(given_row, repr('refund'), key)})")
+            if found is not REFUSED and given is not None:
+                self.observed[who] = given
+            elif found is not REFUSED:
+                self.observed.pop(who, None)
         self.after()
 
+    @precondition(lambda self: self.takes_rows and self.drawn.features["window"] == "none")
     @rule(some=SOME, n=st.integers(1, 9), key=KEYS)
     def observe_sums(self, some: int, n: int, key: str) -> None:
         rewards = [self.rewards[i % len(self.rewards)] for i in range(n)]
@@ -354,7 +407,7 @@ class Lives(RuleBasedStateMachine):
         if kind != "candidates" and "explain" not in self.without:
             looks.append(f"explain({asked})")
         seen = [f"shown(study, study.{look})" for look in looks]
-        self.call(f"[{_listed('study.status()', *seen)}]")
+        self.call(f"[{_listed('study.status()', 'evidence(study)', *seen)}]")
         if self.steps % 2:
             self._ask(asked)
         else:
@@ -407,8 +460,12 @@ def _live(machine: Any, examples: int, steps: int, drawn_anew: bool) -> None:
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Python runs kernels, since there are few turns and many policies."""
-    with tiers.interpreted(), np.errstate(all="ignore"):
+    """Python runs kernels, since there are few turns and many policies; and estimates of a replay
+    may rest on few draws, since lives are short.
+    """
+    with tiers.interpreted(), np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("belman.studies.views.replay.LEAST_SIZE", 1.0)
+        patch.setattr("belman.studies.views.replay.MOST_MISSING", 1.0)
         yield
 
 

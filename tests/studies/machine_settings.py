@@ -25,7 +25,7 @@ POLICIES = (
     "belman.BelMan()",
     "belman.BelMan.paper()",
     "belman.Thompson()",
-    "belman.Forced(belman.Thompson())",
+    "belman.policies.Forced(belman.Thompson())",
     "policies.KLUCB()",
     "policies.UCB1()",
     "policies.EpsilonGreedy()",
@@ -54,23 +54,34 @@ SHARES: dict[str, dict[str, str]] = {
     "control": {"control": "'b'", "control_share": "0.25"},
     "both": {"control": "'b'", "control_share": "0.25", "floor": "0.05"},
 }
+GOALS = ("none", "none", "earn", "decide", "both")
 CHANGES: dict[str, dict[str, str]] = {
     "none": {},
     "discount": {"discount": "0.9"},
     "drift": {"drift": "'auto'"},
-    "half-life": {"drift": "belman.Drift(half_life=100.0)"},
+    "half-life": {"drift": "belman.policies.Drift(half_life=100.0)"},
     "last": {"last": "5"},
 }
 RULES: dict[str, dict[str, str]] = {
     "none": {},
-    "stop": {"stop_when": "belman.Sure(0.7)"},
-    "ship": {"stop_when": "belman.Sure(0.7)", "then": "'ship'"},
+    "stop": {"stop_when": "belman.measures.Sure(0.7)"},
+    "ship": {"stop_when": "belman.measures.Sure(0.7)", "then": "'ship'"},
+    "apart": {
+        "control": "'b'",
+        "stop_when": "belman.measures.Separated(0.6, 0.9)",
+        "then": "'ship'",
+    },
+    "negligible": {"control": "'b'", "negligible": "2.0", "then": "'ship'"},
 }
 CONTEXTUAL: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "segments": ({"segments": "['country']"}, ("{'country': 'fr'}", "{'country': None}")),
     "contexts": (
-        {"context": "['country', 'age']"},
-        ("{'country': 'fr', 'age': 30}", "{'country': 'de', 'age': 55.5}", "{'age': None}"),
+        {"context": "['country', 'age', 'text[3:2]']"},
+        (
+            "{'country': 'fr', 'age': 30, 'text': [0.5, 1, 2]}",
+            "{'country': 'de', 'age': 55.5, 'text': [1, 0.25, -2]}",
+            "{'age': None}",
+        ),
     ),
     "candidates": ({"context": "['age']", "features": "['price', 'taste']"}, ("{'age': 30}", "{}")),
 }
@@ -148,11 +159,15 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     if not independent:
         found |= CONTEXTUAL[found.kind][0]
         found.pop("early", None)
+    goal = draw(st.sampled_from(GOALS)) if found.kind != "candidates" else "none"
+    if goal != "none":
+        found["goal"] = repr(goal)
     guard = draw(st.integers(0, 3)) == 3
     if guard:
         found["guard"] = "{'refund': '< 0.2'}"
     found.features = {
         "kind": found.kind, "family": found.family, "policy": policy, "window": window,
         "shares": shares, "change": change, "rule": then, "guard": str(guard),
+        "goal": goal,
     }  # fmt: skip
     return found

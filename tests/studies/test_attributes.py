@@ -10,7 +10,7 @@ import pytest
 
 import belman
 from belman import errors
-from belman.measures.learnt import learnt
+from belman.families.tally import learnt
 from belman.measures.segments import segments
 from belman.studies import Ask, Kind
 

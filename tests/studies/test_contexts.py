@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -216,6 +218,29 @@ def test_arms_retire_and_come_back(opened):
         study.add_arm("violet")
 
 
+@pytest.mark.parametrize("kind", ["contexts", "segments"])
+def test_a_new_arm_comes_to_a_study_with_contexts(opened, kind):
+    """It is asked for, learns, goes and comes back; whoever opens the study knows of it."""
+    given = {"context": ["country", "age"]} if kind == "contexts" else KINDS[kind]
+    study = opened("study", ARMS, seed=1, uniform_share=0.5, **given)
+    lived(study, kind, 20)
+    study.add_arm("violet")
+    arms = [ticket.arm for ticket in lived(study, kind, 30, seed=5)]
+    assert "violet" in arms
+    assert study.report().arms[-1].plays >= 0
+    assert "violet" in study.beliefs(context={"country": "fr"})["arm"]
+    study.retire_arm("violet")
+    study.add_arm("violet")
+    assert study.beliefs().row("violet")["plays"] == arms.count("violet")
+    assert opened("study", None).check() == study.check()
+    with suppress(errors.ReplayError):  # there may be too few asks, and the walk goes through all
+        study.replay(LinTS() if kind == "contexts" else belman.Thompson())
+    before = study.check()
+    with pytest.raises(errors.BelmanError, match="prior"):
+        study.add_arm("grey", prior=(0.0, -1.0))
+    assert study.check() == before
+
+
 def test_coefficients_name_no_retired_arm(opened):
     study = begun(opened, "features")
     lived(study, "features", 5)
@@ -327,7 +352,7 @@ def test_no_two_segments_have_weights_under_one_name(opened):
     ("settings", "words"),
     [
         ({"segments": ["country"], "context": ["age"]}, "choose either"),
-        ({"context": ["age"], "stop_when": belman.Sure(0.95)}, "depends on the context"),
+        ({"context": ["age"], "stop_when": belman.measures.Sure(0.95)}, "depends on the context"),
         ({"context": ["age"], "discount": 0.9}, "fade by their model"),
         ({"context": ["age"], "policy": belman.Thompson()}, "not a policy for arms with features"),
         ({"policy": LinTS()}, "is not a policy"),

@@ -10,9 +10,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from belman import BelMan, Drift, Forced, Forgetting, Thompson, open_study
+from belman import BelMan, Thompson, open_study
 from belman.errors import SettingError, StudyError
-from belman.policies import GLRTest, Restarting
+from belman.policies import Drift, Forced, Forgetting, GLRTest, Restarting
 from belman.studies.log.event_log import Kind
 from belman.studies.state import State
 
@@ -192,7 +192,7 @@ def test_a_window_of_rewards_is_a_setting_of_the_study(url, clock) -> None:
         open_study("x", last=41, storage=place, clock=clock)
     with pytest.raises(SettingError, match="give one"):
         open_study("y", ["a"], last=40, drift="auto", storage=place)
-    with pytest.raises(SettingError, match="not for studies with contexts"):
+    with pytest.raises(SettingError, match="not for studies by segments: beliefs by segment do not fade"):
         open_study("y", ["a"], last=40, segments=["country"], storage=place)
     assert place.names() == ["x"]
     place.close()

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from belman import GaussianUnknown, Thompson, errors
+from belman import Thompson, errors
+from belman.families import GaussianUnknown
 from belman.studies import StudySettings, Tell
 from tests.studies.early_twin import EarlyTwin, Slip
 

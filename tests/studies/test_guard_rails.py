@@ -11,11 +11,10 @@ from scipy import stats
 import belman
 from belman import errors
 from belman.agent.agent import agent_of
-from belman.measures.limits import Limit, log_odds
 from belman.measures.martingales import Betting
-from belman.studies import Draw, Kind
+from belman.studies import Draw, Kind, open_study
 from belman.studies.consequences import looks
-from belman.studies.rules.guards import RISK
+from belman.studies.rules.guards import RISK, Limit, log_odds
 from belman.studies.state import State
 
 RATES = {"a": 0.2, "b": 0.7, "c": 0.3}
@@ -51,7 +50,7 @@ def test_every_arm_gets_its_floor_and_its_chance_is_logged(opened):
     assert kinds == {Draw.FLOOR, Draw.FLOORED}
     found = {one.question: one for one in study.report().findings}
     assert not found["sample ratio"].alarm
-    assert sum(study._replica.look(lambda state: state.tally.draws[0][1]).values()) < 800
+    assert sum(study._replica.look(lambda state: state.tally.draws.counts)) < 800
     assert study.report().floors == {"a": 0.1, "b": 0.05, "c": 0.15}
     assert study.check() == opened(arms=None).check()
 
@@ -64,7 +63,7 @@ def test_control_gets_its_share_exactly_and_the_policy_the_others(opened):
     assert abs(len(of_control) - 450) < 5 * np.sqrt(1500 * 0.3 * 0.7)
     assert {ticket.probability for ticket in of_control} == {0.3}
     rest = {round(t.probability, 12) for t in tickets if t.arm != "a"}
-    assert rest <= {0.05, 0.65}
+    assert rest == {0.35}  # the others are alike, and share what is left
     study.retire_arm("b")
     study.retire_arm("c")
     assert study.ask().probability == 1.0  # nobody is left to share with
@@ -196,6 +195,45 @@ def test_a_limit_is_crossed_when_windows_close_and_by_corrections(opened, clock)
         assert one.check() == opened(one.name, None, clock=clock).check()
 
 
+def test_limits_change_while_a_study_runs(opened, clock):
+    """A new limit is held against later tickets, whatever is corrected; others go on."""
+    study = opened(
+        guard={"refund": "< 0.05", "stars": "> 3 up to 5"}, window=60, clock=clock,
+        policy=belman.Uniform(),
+    )  # fmt: skip
+    early = study.ask(60)
+    for ticket in early:
+        study.tell(ticket, 1, metrics={"refund": 0.0, "latency": 9.0, "stars": 5.0})
+    clock.now += 60.0
+    study.set_guard({"latency": "< 2", "stars": "> 3 up to 5"}, "slow pages", key="one")
+    study.set_guard({"latency": "< 2", "stars": "> 3 up to 5"}, "slow pages", key="one")
+    (event,) = last_kinds(study, [Kind.GUARD_CHANGED])
+    assert json.loads(event.body)["guard"] == {"latency": "< 2.0", "stars": "> 3.0 up to 5.0"}
+    rows = study.report().guards
+    assert {row["metric"] for row in rows} == {"latency", "stars"}
+    assert all(row["log_odds"] == 0.0 for row in rows if row["metric"] == "latency")
+    assert any(row["log_odds"] != 0.0 for row in rows if row["metric"] == "stars")
+    for ticket in early[:20]:  # which the new limit does not know
+        study.correct(ticket, 1, "measured wrongly", metrics={"latency": 0.1})
+    rows = study.report().guards
+    assert all(row["log_odds"] == 0.0 for row in rows if row["metric"] == "latency")
+    for ticket in study.ask(90):
+        study.tell(ticket, 1, metrics={"refund": 1.0, "latency": 8.0 * (ticket.arm == "b")})
+    clock.now += 60.0
+    study.ask()
+    assert study.retired == ("b",)
+    with pytest.raises(errors.StudyError, match="these limits already"):
+        study.set_guard({"latency": "< 2", "stars": "> 3 up to 5"})
+    with pytest.raises(errors.SettingError, match="is not a limit"):
+        study.set_guard({"latency": "2"})
+    study.set_guard(None)
+    assert study.report().guards == ()
+    assert study.retired == ("b",)
+    text = study._replica.look(State.to_text)
+    assert State.from_text(text).to_text() == text
+    assert study.check() == opened(arms=None, clock=clock).check()
+
+
 def test_metrics_that_a_limit_does_not_bound_are_refused(opened):
     study = opened(guard={"refund": "< 0.05", "rating": "> 3 up to 5"})
     ticket = study.ask()
@@ -251,7 +289,7 @@ def test_ship_is_one_event_and_unship_undoes_it(opened):
 
 def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     monkeypatch.setattr("belman.studies.unit_of_work.SNAPSHOT_EVERY", 20)
-    rule = belman.Sure(0.95)
+    rule = belman.measures.Sure(0.95)
     study, other = opened(stop_when=rule, then="ship"), opened(arms=None)
     says = opened("says", stop_when=rule)
     for i, (mine, theirs) in enumerate([(study, other), (other, study)] * 60):
@@ -287,8 +325,21 @@ def test_what_follows_a_rule_is_checked(opened):
     with pytest.raises(errors.SettingError, match="follows a stopping rule"):
         opened("wrong", then="ship")
     with pytest.raises(errors.SettingError, match="neither 'say' nor 'ship'"):
-        opened("wrong", stop_when=belman.Sure(), then="shout")
-    opened(stop_when=belman.Sure(), then="ship")
+        opened("wrong", stop_when=belman.measures.Sure(), then="shout")
+    opened(stop_when=belman.measures.Sure(), then="ship")
     opened(then="ship")
     with pytest.raises(errors.SettingError, match="created with then='ship'"):
         opened(then="say")
+
+
+def test_a_guard_on_a_metric_that_is_never_told_is_said(tmp_path):
+    study = open_study(
+        "study", ["a", "b"], guard={"refund": "< 0.05"}, storage=f"sqlite:///{tmp_path}/studies.db"
+    )
+    assert not any("never told" in note for note in study.report().notes)
+    study.tell(study.ask(), 1.0, metrics={"refunds": 0.0})
+    assert any("'refund' was never told" in note for note in study.report().notes)
+    assert "'refund' was never told" in study.report().to_json()
+    study.tell(study.ask(), 1.0, metrics={"refund": 0.0})
+    assert not any("never told" in note for note in study.report().notes)
+    study.storage.close()

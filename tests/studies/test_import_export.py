@@ -64,6 +64,7 @@ def test_history_shows_the_last_events(study: Study):
         ("arm,reward\na,1\nz,1\n", errors.ArmError, "row 2: unknown arm 'z'"),
         ("arm,reward\na,one\n", errors.SettingError, "row 1: reward 'one' is not a number"),
         ("arm,reward\na,2\n", errors.RewardError, "row 1: reward 2"),
+        ("arm,reward\na,1\na,\na,2\n", errors.RewardError, "row 3: reward 2"),
         ("arm,rewards\na,1\n", errors.SettingError, "no column 'reward'.*did you mean 'rewards'"),
         (None, errors.SettingError, "cannot be read"),
         (
@@ -134,3 +135,15 @@ def test_no_cell_of_a_csv_file_is_a_formula(tmp_path: Path):
         assert not [cell for row in rows[1:] for cell in row if cell.startswith(("-", "\t", "\r"))]
         other = open_study("other", ["=HYPERLINK(0)", "@b", "c"], storage=storage)
         assert other.record(tmp_path / "log.csv") == 2
+
+
+def test_chances_of_past_data_are_not_dropped_without_a_word(tmp_path):
+    study = open_study("study", ["a", "b"], storage=f"sqlite:///{tmp_path}/studies.db")
+    table = {"arm": ["a", "b"], "reward": [1, 0]}
+    assert study.record(table) == 2
+    for name in ("probability", "propensity", "chance"):
+        with pytest.warns(UserWarning, match=f"column '{name}' is not kept.*belman.evaluate"):
+            assert study.record({**table, name: [0.5, 0.5]}) == 2
+    study.export(tmp_path / "log.csv")
+    assert study.record(tmp_path / "log.csv") == 8
+    study.storage.close()

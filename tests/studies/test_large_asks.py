@@ -7,8 +7,8 @@ import json
 import pytest
 
 from belman.errors import SettingError, StateError
+from belman.packed import lengthened
 from belman.studies import Ask, Kind
-from belman.studies.codec import lengthened
 from belman.studies.log.event_log import MOST_WAITING
 from belman.studies.requests.asking import ask
 from belman.studies.state import State, _digest

@@ -14,7 +14,7 @@ from belman import assign
 from belman.errors import ArmError, BelmanError, RewardError, SettingError, StudyError, TicketError
 from belman.studies import Storage, Study, open_study
 from belman.studies.log.event_log import EventLog
-from belman.studies.outcomes.rows import brought
+from belman.studies.requests.rows import brought
 
 FAMILIES = {
     "bernoulli": ({}, [0.0, 1.0]),

@@ -39,7 +39,7 @@ def lived(study: Study, turns: int, seed: int) -> Study:
 
 @pytest.mark.parametrize(
     ("logged", "kept"),
-    [({"uniform_share": 1.0}, 1 / 3), ({"policy": belman.EpsilonGreedy(0.6)}, 0.2)],
+    [({"uniform_share": 1.0}, 1 / 3), ({"policy": belman.policies.EpsilonGreedy(0.6)}, 0.2)],
     ids=["uniform", "epsilon-greedy"],
 )
 @pytest.mark.compiled
@@ -77,7 +77,7 @@ def test_a_uniform_log_gives_a_fixed_arm_its_average(storage):
     """With p = 1/K the self-normalised estimate of a constant choice is the average of that arm."""
     study = lived(open_study("study", MEANS, storage=storage, seed=1, uniform_share=1.0), 1000, 1)
     told = {event.ticket: event for event in study.events() if event.ticket}
-    estimate = study.replay(belman.Random(), seed=3)
+    estimate = study.replay(belman.policies.Random(), seed=3)
     matched = estimate.effective_sample_size
     assert abs(matched - 1000 / 3) < 6 * np.sqrt(1000 * 2 / 9)
     assert estimate.used == len(told) == 1000
@@ -87,7 +87,7 @@ def test_a_uniform_log_gives_a_fixed_arm_its_average(storage):
 
 def test_a_small_uniform_share_is_enough_where_the_policy_left_arms_out(storage):
     study = lived(open_study("study", MEANS, storage=storage, seed=1, uniform_share=0.2), 3000, 1)
-    estimate = study.replay(belman.Random())
+    estimate = study.replay(belman.policies.Random())
     assert estimate.used == sum(event.draw == 2 for event in study.events())
     assert estimate.low < 0.383 < estimate.high + 0.05
 
@@ -217,3 +217,16 @@ def test_asks_that_agree_and_hold_no_conversion_do_not_make_an_interval_sure():
     rare = _Walk(weights, gains, np.zeros(n), gains, np.zeros(n), np.arange(n), n)
     wide = rare.half_width(weights * gains, gains, float(weights.sum()))
     assert wide == pytest.approx(1.96 * np.sqrt(0.05 / 50), rel=0.01)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+def test_an_interval_has_the_units_of_rewards(scale):
+    """Also where a model expects so much that its fourth power is no number."""
+    rng = np.random.default_rng(7)
+    n = 40
+    walk = _Walk(np.ones(n), *rng.normal(size=(3, n)), np.arange(n) % 2, np.arange(n) // 2, n)
+    deviations, residuals = rng.normal(size=(2, n))
+    expected = scale * walk.half_width(deviations, residuals, float(n))
+    assert walk.half_width(scale * deviations, scale * residuals, float(n)) == pytest.approx(
+        expected
+    )

@@ -33,29 +33,31 @@ def play(study, turns, seed=1, rates=RATES):
 
 
 def test_the_report_is_the_agents_and_nothing_is_written_by_looking(opened):
-    rule = belman.Separated(0.1)
+    """Beside another control than the study's, of which no bets are kept, as an agent has none."""
+    rule = belman.measures.Separated(0.1)
     study = opened(control="a", stop_when=rule)
     play(study, 60)
     number, digest = study.number, study.check()
     agent = study.agent()
-    agent.control, agent.stop_when = "a", rule
-    mine, theirs = study.report(0.9), agent.report(0.9)
+    agent.control, agent.stop_when = "b", rule
+    mine, theirs = study.report(0.9, control="b"), agent.report(0.9)
     assert mine.arms == theirs.arms
     assert (mine.sentence, mine.verdict) == (theirs.sentence, theirs.verdict)
-    assert study.verdict() == agent.report().verdict
+    assert study.report(control="b").verdict == agent.report().verdict
+    assert study.verdict() == study.report().verdict
     assert (study.number, study.check()) == (number, digest)
-    assert opened(arms=None).report(0.9).arms == theirs.arms
+    assert opened(arms=None).report(0.9, control="b").arms == theirs.arms
     assert (study.settings.control, study.settings.stop_when) == ("a", rule)
 
 
 def test_the_settings_of_a_verdict_are_compared_and_checked(opened):
-    opened(control="a", stop_when=belman.Sure(0.9))
+    opened(control="a", stop_when=belman.measures.Sure(0.9))
     opened(arms=None)
-    opened(control="a", stop_when=belman.Sure(0.9))
+    opened(control="a", stop_when=belman.measures.Sure(0.9))
     with pytest.raises(errors.SettingError, match=r"created with control='a', and now 'b'"):
         opened(control="b")
     with pytest.raises(errors.SettingError, match=r"stop_when=Sure\(level=0.9\), and now"):
-        opened(stop_when=belman.Sure(0.99))
+        opened(stop_when=belman.measures.Sure(0.99))
     with pytest.raises(errors.ArmError, match="control='x' is not one of the arms"):
         opened("other", control="x")
     with pytest.raises(errors.SettingError, match="not a stopping rule"):
@@ -101,6 +103,43 @@ def test_traffic_is_counted_by_arm_and_what_was_earned_is_without_past_data(open
     assert content["state"] == "running"
 
 
+def test_a_verdict_on_rewards_that_come_late_says_what_it_rests_on(opened, clock):
+    """Without a window outcomes count as they are told: the report, its promise to stop and the
+    verdict say so. With one they count in the order of decisions, and nothing is said.
+    """
+    study = opened(arms=["a", "b"], control="a", goal="decide")
+    for ticket in study.ask(600)[:500]:
+        study.tell(ticket, float(ticket.arm == "b"))
+    report = study.report()
+    (late,) = (one for one in report.findings if one.question == "late rewards")
+    assert (late.alarm, late.sentence[:46]) == (
+        False,
+        "100 of 600 tickets are not told yet: a verdict",
+    )
+    assert "window" in late.look_at
+    assert report.sentence.endswith(
+        "you may stop, if rewards come as late for one arm as for another."
+    )
+    assert study.verdict().decided
+    assert study.verdict().sentence.endswith(late.sentence)
+    silent = opened("silent", arms=["a", "b"], control="a")
+    for i, ticket in enumerate(silent.ask(300)):
+        if i % 5 == 0:
+            silent.tell(ticket, 1)  # and nothing for those who do not buy
+    report = silent.report()
+    assert report.state == "wrong"
+    assert "Only successes were told, 60 of them, and 240 tickets are open" in str(report)
+    waits = opened("waits", arms=["a", "b"], control="a", window=60, clock=clock)
+    for i, ticket in enumerate(waits.ask(300)):
+        if i % 5 == 0:
+            waits.tell(ticket, 1)
+    alone = opened("alone", arms=["a", "b"])
+    for ticket in alone.ask(60)[:30]:
+        alone.tell(ticket, 1)
+    for other in (waits, alone):
+        assert all(one.question != "late rewards" for one in other.report().findings)
+
+
 def test_tickets_that_are_out_are_said_where_nothing_has_counted(opened):
     study = opened(arms=["a", "b"], control="a")
     assert study.report().sentence.startswith("No reward was told yet")
@@ -113,7 +152,7 @@ def test_tickets_that_are_out_are_said_where_nothing_has_counted(opened):
 
 
 def test_states_come_in_their_order(opened):
-    study = opened(arms=["a", "b"], stop_when=belman.Sure(0.9))
+    study = opened(arms=["a", "b"], stop_when=belman.measures.Sure(0.9))
     assert study.report().state == "running"
     study.record([("a", 1)] * 30 + [("b", 0)] * 30)
     assert study.report().state == "decided"

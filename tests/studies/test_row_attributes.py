@@ -12,7 +12,7 @@ from belman import assign
 from belman.errors import SettingError
 from belman.studies import Study
 from belman.studies.outcomes import bulk as row_attributes
-from belman.studies.outcomes.rows import Rows, brought
+from belman.studies.requests.rows import Rows, brought
 
 pytestmark = pytest.mark.usefixtures("same_assignments")
 

@@ -29,7 +29,7 @@ GIVEN = {
     "rules": {
         "arms": ["a", "b"],
         "reward": "margin - 0.2*latency",
-        "stop_when": belman.Sure(0.95),
+        "stop_when": belman.measures.Sure(0.95),
         "then": "ship",
         "guard": {"refund": "< 0.05", "stars": "> 3 up to 5"},
         "control": "a",
@@ -192,7 +192,8 @@ def test_segments_refuse_a_policy_that_keeps_more_than_beliefs(policy, storage):
         ({"features": ["price"], "range": (0, 5)}, "the model says what rewards are"),
         ({"arms": ["a"], "context": ["age"], "priors": {"a": (1, 1)}}, "the model says"),
         ({"arms": ["a"], "context": ["age"], "then": "ship"}, "depends on the context"),
-        ({"arms": ["a"], "segments": ["age"], "last": 9}, "beliefs fade by their model"),
+        ({"arms": ["a"], "segments": ["age"], "last": 9}, "beliefs by segment do not fade"),
+        ({"arms": ["a"], "context": ["age"], "last": 9}, "beliefs fade by their model"),
         ({"arms": ["a"], "silence": 0}, "give window=… too"),
         ({"arms": ["a"], "context": "age"}, "is one name"),
         ({"arms": ["a"], "minimise": "yes"}, "neither True nor False"),

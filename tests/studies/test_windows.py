@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from belman import GaussianUnknown, Thompson, errors
-from belman.families import FAMILIES
+from belman import Thompson, errors
+from belman.families import FAMILIES, GaussianUnknown
 from belman.studies import Storage, Tell, open_study
 from belman.studies.requests.telling import _refolded_arm
 from tests.members import BY_QUADRATURE, member, random_rewards
@@ -236,8 +236,8 @@ def test_a_decision_knows_what_has_closed_since_the_last_event(opened, clock):
     "given", [{}, {"window": 10, "silence": "forget"}], ids=["at once", "window"]
 )
 def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
-    """Under a discount, with arms that come and go: rewards of a retired arm fade nothing, and
-    nothing fades it.
+    """Under a discount, with arms that come and go: every reward fades all arms, retired ones too,
+    and so does the reward of a retired one.
     """
     storage = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
     rule = {"family": GaussianUnknown(), "discount": 0.9, "minimise": True, **given}
@@ -328,7 +328,7 @@ def test_an_export_says_what_counted_and_when_and_is_past_data(opened, clock, tm
     )
     counted = [row for row in study.history() if row["event"] == "counted"]
     assert {row["time"].timestamp() for row in counted} == {study.tickets()[0].time + 10.0}
-    assert [row["event"] for row in study.history(last=1)] == ["counted"] * 3 + ["corrected"]
+    assert [row["event"] for row in study.history(last=4)] == ["counted"] * 3 + ["corrected"]
     for ending in ("csv", "parquet"):
         study.export(tmp_path / f"log.{ending}")
         assert opened(ending, arms=["a"]).record(tmp_path / f"log.{ending}") == 2
@@ -501,3 +501,12 @@ def compare(study, twin, clock, statistic, family):
         np.testing.assert_allclose(
             found, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
         )
+
+
+def test_the_last_lines_of_a_history_are_as_many_as_asked_for(opened, clock):
+    study = opened(window=60, clock=clock)
+    study.ask(5)
+    clock.now += 100
+    study.ask(2)
+    assert len(study.history(3)) == 3
+    assert list(study.history(3)["event"]) == list(study.history()["event"])[-3:]

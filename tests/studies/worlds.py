@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import belman
-from belman import errors, exposure, policies
+from belman import codec, errors, exposure, policies
 from belman.assignment import Weights
 from belman.policies import dependent
 from belman.studies import Ask, Storage, Study, Tell, archive, open_study, restore
@@ -62,6 +62,12 @@ def shown(study: Study, table: Table) -> Table:
     return table
 
 
+def evidence(study: Study) -> Any:
+    """The bets on the arms of all outcomes, to the last bit."""
+    bets = study._replica.look(lambda state: state.tally.bets)
+    return None if bets is None else codec.write(bets)
+
+
 @contextmanager
 def same_salts() -> Iterator[None]:
     """Units get the same arms in every world, since the salt of weights is not drawn anew."""
@@ -87,8 +93,8 @@ class World:
         self._calls = 0
         self.names: dict[str, Any] = {
             "belman": belman, "policies": policies, "dependent": dependent, "exposure": exposure,
-            "shown": shown, "archive": archive, "restore": restore, "Ask": Ask,
-            "Tell": Tell, "clock": clock, "t": [],
+            "shown": shown, "evidence": evidence, "archive": archive, "restore": restore,
+            "Ask": Ask, "Tell": Tell, "clock": clock, "t": [],
         }  # fmt: skip
 
     def begin(self, code: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -13,8 +14,9 @@ from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.agent import saving
-from belman.agent.making import decider_of
-from belman.agent.open_asks import OpenAsks
+from belman.agent.features import Functions
+from belman.agent.making import decider_of, functions_of
+from belman.agent.saving import OpenAsks
 from belman.deciders import (
     Asking,
     Choice,
@@ -25,12 +27,11 @@ from belman.deciders import (
     state_file,
     validate,
 )
-from belman.deciders.independent import changing, views
+from belman.deciders.independent import views
 from belman.deciders.independent.weights import check_least, weights_of
-from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
+from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError, shown
 from belman.exposure import Exposure
 from belman.families import Family
-from belman.manifold import least_kl_from_arms
 from belman.measures.report import Report, report
 from belman.measures.stop_rules import StopRule, Verdict, check_rule
 from belman.models import Model
@@ -46,6 +47,11 @@ if TYPE_CHECKING:  # it takes a while to import
 
 Kind = TypeVar("Kind", bound=Decider)
 Given = Mapping[str, Any]
+
+
+#: A weight draws a warning above _SURE, if it exceeds the probability of being best by _SURER and
+#: is for _MANY times more decisions than there are rewards.
+_SURE, _SURER, _MANY = 0.9, 0.3, 50
 
 
 class Agent:
@@ -71,7 +77,7 @@ class Agent:
     discount, last, drift
         For a world that changes: a discount below 1 lets beliefs fade towards their priors at every
         reward, with `last` only that many of the newest rewards count, and `drift="auto"` (or a
-        `belman.Drift`) follows changes of any pace and says what it noticed (`changes`).
+        `belman.policies.Drift`) follows changes of any pace and says what it noticed (`changes`).
     start
         What is known before the first turn: another agent, the file of a saved one, or
         {arm: (plays, sum of rewards)}; arms and turns that it knows count as this agent's own.
@@ -82,7 +88,10 @@ class Agent:
         One belief for all arms along features. `context` lists the names of an ask's values;
         `features` describes arms, {arm: {name: value}} or a data frame, or lists names alone where
         arms are candidates. Values are numbers, which are standardised as they come, or categories,
-        whose levels need not be known; None is for what is missing. `model` says what rewards are
+        whose levels need not be known; None is for what is missing. "text[384]" names an array of
+        so many numbers. A `belman.agent.Features` in place of names is a function, or a model of
+        scikit-learn, that contexts or candidates go through; `features` may be a function of the
+        arm. `model` says what rewards are
         ("linear", "logistic", "poisson", or one of `belman.models`), and `pooling` what arms
         share: "disjoint" (every arm answers contexts in its own way), "shared" (features say all),
         or "hybrid" (both, and how much is an arm's own is learnt). `interactions` lists pairs of a
@@ -125,7 +134,7 @@ class Agent:
         last: int | None = None,
         start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
         segments: Sequence[str] | None = None,
-        context: Iterable[str] | None = None,
+        context: Any = None,
         features: Any = None,
         model: str | Model | None = None,
         pooling: str | None = None,
@@ -140,17 +149,21 @@ class Agent:
         for name in ("control", "stop_when", "seed"):
             del given[name]
         words = chance.generator(validate.check_seed(seed))
-        self._begin(decider_of(given, words), words)
+        functions = functions_of(given)
+        self._begin(decider_of(given, words), words, functions)
         self.control = control
         self.stop_when = stop_when
 
-    def _begin(self, decider: Decider, words: chance.Words) -> None:
+    def _begin(
+        self, decider: Decider, words: chance.Words, functions: Functions | None = None
+    ) -> None:
         self._decider = decider
+        self._functions = functions or Functions()
         decider.rng[:] = words
         needs_context = isinstance(decider, (SegmentedDecider, FeaturedDecider))
         self._asks = OpenAsks() if needs_context else None
-        # what the last ask chose: one arm, its turn and its probability, or a list
-        self._one: tuple[Hashable, int, float] | None = None
+        # what the last ask chose: the first parts of one choice, or a list
+        self._one: tuple[Any, ...] | None = None
         self._many: list[Choice] = []
         self._control: Hashable | None = None
         self._stop_when: StopRule | None = None
@@ -209,7 +222,7 @@ class Agent:
             raise SettingError(f"ask({n!r}) is not valid: a context has its name, ask(context=…)")
         if n is not None and top is not None:
             raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
-        asking = decider.check(context, candidates)
+        asking = self._checked(context, candidates)
         count = 1 if n is None else validate.check_count(n)
         most = None if top is None else validate.check_count(top, f"ask(top={top!r})")
         some = None if among is None else self._available(among)
@@ -310,14 +323,24 @@ class Agent:
         with which the policy plays each arm now. Policies that draw, such as Thompson's, keep the
         chances that they have now. `floor` is the least weight of every arm, or {arm: least
         weight}: w = floor + (1 − Σ floor)·share. `context` names the segment, where there are such.
+        A warning says where weights are far surer than what is known.
 
         >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
         >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
         {'blue': 0.749, 'red': 0.251}
         """
-        count = validate.check_count(n, f"weights({n!r})")
+        count = validate.check_count(n, f"weights({shown(n)})")
         inner = self._believed_apart("weights", context)
-        return weights_of(inner, count, check_least(floor, inner.arms))
+        found = weights_of(inner, count, check_least(floor, inner.arms))
+        leader = max(found, key=found.__getitem__)
+        if found[leader] > _SURE and count > _MANY * inner.turn:
+            chance = inner.beliefs(Asking(), 0.95).row(leader)["P(best)"]
+            if found[leader] > chance + _SURER:
+                best = f"it is the best with a probability of {chance:.0%}"
+                given = f"arm {shown(leader)} gets {found[leader]:.0%} of {n:,} decisions"
+                remedy = "ask for fewer decisions at a time, or give a floor"
+                warnings.warn(f"{given}, and {best}: {remedy}", UserWarning, stacklevel=2)
+        return found
 
     # Telling
 
@@ -337,7 +360,8 @@ class Agent:
         """
         decider = self._decider
         if self._asks is not None:
-            self._tell_in_context(arm, reward, context, ticket)
+            told = self._functions.context(context)
+            self._tell_in_context(self._functions.candidate(arm), reward, told, ticket)
             return
         if ticket is not None:
             self._tickets()
@@ -483,7 +507,8 @@ class Agent:
     @property
     def time(self) -> float:
         """The seconds since some beginning, by which a policy goes that goes by the clock
-        (`belman.Drift(half_life=…)`); set it before every `ask` and `tell`. It never goes back.
+        (`belman.policies.Drift(half_life=…)`); set it before every `ask` and `tell`. It never goes
+        back.
 
         >>> from datetime import timedelta
         >>> agent = Agent(["blue", "red"], drift=Drift(half_life=timedelta(days=7)), seed=7)
@@ -530,7 +555,7 @@ class Agent:
         >>> agent.tell("blue", 1)
         >>> agent.exposure = Paper()
         >>> agent
-        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0), ...), 1 reward told)
+        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0, ...), 1 reward told)
         """
         return validate.check_exposed(self.policy).schedule
 
@@ -588,7 +613,12 @@ class Agent:
     def _asking(self, context: Given | None, candidates: Any) -> Asking:
         if self._is_of_candidates and candidates is None:
             raise SettingError("this agent has no arms of its own to look at: give candidates=[…]")
-        return self._decider.check(context, candidates)
+        return self._checked(context, candidates)
+
+    def _checked(self, context: Any, candidates: Any) -> Asking:
+        """Return a request, whose contexts and candidates go through functions where there are."""
+        functions = self._functions
+        return self._decider.check(functions.context(context), functions.candidates(candidates))
 
     def explain(
         self, *, context: Given | None = None, candidates: Sequence[Given] | None = None
@@ -619,13 +649,20 @@ class Agent:
         turn  arm   after turn  from  to    sure
           45  blue          40     1   0  0.9894
         """
-        return changing.changes_table(self._as(IndependentDecider, "changes").changes())
+        return views.changes_table(self._as(IndependentDecider, "changes").changes())
 
     @property
     def pseudobelief(self) -> tuple[float, ...]:
-        """The coordinates of the barycentre of the beliefs about all arms."""
-        decider = self._as(IndependentDecider, "a pseudobelief")
-        return tuple(map(float, least_kl_from_arms(decider.family, decider.seen().beliefs)))
+        """The coordinates of the belief that all arms are compared with: by default the pooled
+        belief, of one arm that had every reward; under the paper's rule the barycentre.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> for arm, reward in [("blue", 1), ("blue", 1), ("red", 0), ("red", 1), ("red", 0)]:
+        ...     agent.tell(arm, reward)
+        >>> [round(x, 3) for x in agent.pseudobelief]  # worth six turns
+        [3.333, 2.667]
+        """
+        return self._as(IndependentDecider, "a pseudobelief").pseudobelief()
 
     # Along features
 
@@ -794,14 +831,14 @@ class Agent:
         >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
         >>> print(agent.report().sentence)
         green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything
-        else is better is below 0.1 %; you may stop.
+        else is better is below 0.1 %; given the prior, you may stop.
         """
         wide = validate.check_level(level)
         asking = None if context is None else self._decider.check(context)
         return report(self._decider.known(asking), self._control, wide, self._stop_when)
 
     def verdict(self) -> Verdict:
-        """Return what the rule `stop_when` says now; by default `belman.Sure(0.95)`.
+        """Return what the rule `stop_when` says now; by default `belman.measures.Sure(0.95)`.
 
         >>> from belman.measures import Separated
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
@@ -809,7 +846,8 @@ class Agent:
         >>> agent.verdict().decided
         False
         """
-        return self.report().verdict
+        known = self._decider.known(None)
+        return report(known, self._control, stop_when=self._stop_when, most=0).verdict
 
     def __repr__(self) -> str:
         decider = self._decider
@@ -869,15 +907,25 @@ class Agent:
         arms: Sequence[Hashable] | None = None,
         family: Family | None = None,
         policy: Policy | None = None,
+        context: Any = None,
+        features: Any = None,
     ) -> Agent:
         """Return the agent of a state file, which goes on as if it had never stopped.
 
         `arms`, `family` and `policy` replace what the file holds; they are needed where it could
         hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
-        a function).
+        a function). `context` and `features` are the functions, or models, that contexts and
+        candidates go through, and are needed where there were such.
         """
-        text = state_file.fetch(path)
-        return cls.from_json(text, source=os.fspath(path), arms=arms, family=family, policy=policy)
+        return cls.from_json(
+            state_file.fetch(path),
+            source=os.fspath(path),
+            arms=arms,
+            family=family,
+            policy=policy,
+            context=context,
+            features=features,
+        )
 
     @classmethod
     def from_json(
@@ -888,9 +936,12 @@ class Agent:
         arms: Sequence[Hashable] | None = None,
         family: Family | None = None,
         policy: Policy | None = None,
+        context: Any = None,
+        features: Any = None,
     ) -> Agent:
         """Return the agent of a text that `to_json` gave."""
         replaced = {"arms": arms, "family": family, "policy": policy}
+        replaced |= {"context": context, "features": features}
         given = {name: part for name, part in replaced.items() if part is not None}
         return saving.from_text(cls, text, source, given)
 

@@ -7,20 +7,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from belman import chance
+from belman.agent.features import Features, Functions, features_of, of_arms
 from belman.deciders import Decider, FeaturedDecider, IndependentDecider, SegmentedDecider
-from belman.deciders.independent import warm_start
+from belman.deciders.independent.settings import of_counts, of_decider
+from belman.deciders.validate import check_names
 from belman.errors import ArmError, PriorError, SettingError
 
 #: Settings of a belief along features.
 ALONG_FEATURES = ("context", "features", "model", "pooling", "interactions", "scale")
-_MODEL = "the model says what rewards are, and scale= how large coefficients may be"
-_FADES = "beliefs fade by their model there: model=belman.models.Linear(keep=0.999)"
+#: Why a setting has no meaning along features.
+MODEL = "the model says what rewards are, and scale= how large coefficients may be"
+FADES = "beliefs fade by their model there: model=belman.models.Linear(keep=0.999)"
 _APART = "every segment is learnt from its first reward"
 _BOX = "a box has points of its own and no arms"
-_NOT_ALONG = dict.fromkeys(("family", "prior", "priors", "range", "clip"), _MODEL)
-_NOT_ALONG |= dict.fromkeys(("discount", "drift", "last"), _FADES)
+_NOT_ALONG = dict.fromkeys(("family", "prior", "priors", "range", "clip"), MODEL)
+_NOT_ALONG |= dict.fromkeys(("discount", "drift", "last"), FADES)
 _NOT_ALONG["start"] = "past rewards are told with their contexts: tell(arm, reward, context)"
 _NOT_BY_SEGMENT = dict.fromkeys(("discount", "drift", "last", "start"), _APART)
+
+
+def functions_of(settings: dict[str, Any]) -> Functions:
+    """Return the functions among settings, in whose place there are names or values then."""
+    found: dict[str, Features | None] = {}
+    if settings["context"] is not None:
+        found["context"] = features_of(settings["context"])
+    if settings["features"] is not None and settings["arms"] is None:
+        found["features"] = features_of(settings["features"])
+    elif settings["features"] is not None:
+        settings["arms"] = check_names(settings["arms"], "arms")
+        settings["features"] = of_arms(settings["features"], settings["arms"])
+    for name, function in found.items():
+        if function is not None:
+            settings[name] = function.names
+    return Functions(**found)
 
 
 def decider_of(settings: dict[str, Any], words: chance.Words) -> Decider:
@@ -72,9 +91,9 @@ def _start(decider: IndependentDecider, start: Any) -> None:
         other = start._decider
         if not isinstance(other, IndependentDecider):
             raise PriorError(f"start={start!r} does not believe its arms one by one")
-        known = warm_start.of_decider(other, decider)
+        known = of_decider(other, decider)
     elif isinstance(start, Mapping):
-        known = warm_start.of_counts(start, decider.scale, decider._priors, decider._row)
+        known = of_counts(start, decider.scale, lambda arm: decider.learnt(arm).prior)
     else:
         raise SettingError(
             f"start={start!r} is not a start: give an agent, the path of a saved one, or "

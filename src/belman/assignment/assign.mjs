@@ -373,9 +373,10 @@ function pointOf(prefix, name) {
   return longPointOf(prefix, name);
 }
 
+const half = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
 // The same for names of any length and script.
 function longPointOf(prefix, name) {
-  const half = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
   if (half.test(name)) throw new TypeError("a unit cannot be assigned: half a character is not text");
   const rest = encoder.encode(name);
   const size = prefix.length + rest.length;
@@ -407,18 +408,51 @@ export function point(salt, unit) {
 
 const prepared = new WeakMap();
 
-function prepare(weights) {
-  const refused = (why) => new TypeError(`this is not a weights document: ${why}`);
+const refused = (why) => new TypeError(`this is not a weights document: ${why}`);
+const isWhole = (value, least) => Number.isSafeInteger(value) && value >= least;
+const isNumber = (value) => typeof value === "number" && Math.abs(value) <= 1e300;
+const isName = (value) => typeof value === "string" && value !== "" && !value.includes("\0") && !half.test(value);
+const isArm = (value) => value === null || ["string", "number", "boolean"].includes(typeof value);
+const isNone = (value) => value === null || value === undefined;
+const areArms = (arms) => Array.isArray(arms) && arms.length > 0 && arms.every(isArm)
+  && new Set(arms.map((arm) => (typeof arm === "boolean" ? Number(arm) : arm))).size === arms.length; // as Python compares
+
+// Refuses what Python refuses (documents.py), part by part.
+function check(weights) {
   if (weights?.format !== "belman-weights/1") throw refused(`its format is ${weights?.format}`);
+  const { study, salt, segment, version, decisions, published, valid_until, arms, floors, cuts } = weights;
+  const parts = {
+    study: isName(study),
+    salt: isName(salt),
+    segment: isNone(segment) || typeof segment === "string",
+    version: isWhole(version, 1),
+    decisions: isNone(decisions) || isWhole(decisions, 1),
+    published: isNone(published) || isNumber(published),
+    valid_until: isNone(valid_until) || isNumber(valid_until),
+    arms: areArms(arms),
+    floors: Array.isArray(floors) && floors.length === arms?.length && floors.every(isNumber),
+    cuts: Array.isArray(cuts),
+  };
+  const wrong = Object.keys(parts).find((name) => !parts[name]);
+  if (wrong !== undefined) throw refused(`its ${wrong} cannot be`);
+}
+
+function prepare(weights) {
+  check(weights);
   const counts = new Array(weights.arms.length).fill(0);
   const ends = new Float64Array(weights.cuts.length);
   let last = 0;
-  weights.cuts.forEach(([end, arm], i) => {
-    if (!Number.isInteger(end) || end <= last || !(arm in counts)) throw refused(`cut ${i} is none`);
+  weights.cuts.forEach((cut, i) => {
+    const [end, arm] = Array.isArray(cut) && cut.length === 2 ? cut : [];
+    if (!isWhole(end, last + 1) || !isWhole(arm, 0) || arm >= counts.length) throw refused(`cut ${i} is none`);
     counts[arm] += end - last;
     ends[i] = last = end;
   });
   if (last !== POINTS) throw refused(`its cuts end at ${last}`);
+  const shares = weights.weights;
+  if (!Array.isArray(shares) || shares.length !== counts.length || counts.some((count, i) => count / POINTS !== shares[i])) {
+    throw refused("its weights are not those of its cuts");
+  }
   const answers = weights.arms.map((arm, i) =>
     Object.freeze({ arm, chance: counts[i] / POINTS, version: weights.version }));
   const ready = {

@@ -10,9 +10,11 @@ from bisect import bisect_right
 from hashlib import blake2s
 
 from .documents import Assignment, Weights, prefix_of
-from .refusals import WeightsError
+from .refusals import WeightsError, shown
 
 Unit = str | int
+
+_LARGEST = 10**1_000
 
 
 def as_text(unit: object) -> str:
@@ -20,8 +22,10 @@ def as_text(unit: object) -> str:
     if isinstance(unit, str):
         return unit
     if isinstance(unit, int) and not isinstance(unit, bool):
+        if abs(unit) >= _LARGEST:
+            raise WeightsError(f"unit={shown(unit)} cannot be assigned: it has too many digits")
         return str(unit)
-    raise WeightsError(f"unit={unit!r} cannot be assigned: give text or a whole number")
+    raise WeightsError(f"unit={shown(unit)} cannot be assigned: give text or a whole number")
 
 
 def point(salt: str, unit: Unit) -> int:

@@ -19,6 +19,9 @@ from .refusals import BelmanError, WeightsError
 
 FORMAT = "belman-weights/1"
 
+#: The largest whole number that JavaScript reads as it was written.
+SAFE = 2**53 - 1
+
 _NAME = re.compile("[^\0\ud800-\udfff]+")
 
 Arm = str | int | float | bool | None
@@ -179,7 +182,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= SAFE
 
 
 def _checked(weights: Mapping[Arm, float]) -> list[float]:
@@ -204,8 +207,14 @@ def _is_name(value: object) -> bool:
 
 
 def _are_arms(arms: Sequence[Arm]) -> bool:
-    scalars = all(arm is None or isinstance(arm, (str, int, float)) for arm in arms)
-    return bool(arms) and scalars and len(set(arms)) == len(arms)
+    return bool(arms) and all(map(is_arm, arms)) and len(set(arms)) == len(arms)
+
+
+def is_arm(arm: object) -> bool:
+    """Whether a document can name this arm: every language reads it as it was written."""
+    if isinstance(arm, int):
+        return abs(arm) <= SAFE
+    return arm is None or isinstance(arm, str) or (isinstance(arm, float) and math.isfinite(arm))
 
 
 def _check(made: Weights) -> None:

@@ -17,7 +17,8 @@ from .assign import Unit, assign
 from .documents import Arm, Weights
 from .fetching import Service
 from .messages import finite
-from .outbox import Counts, Outbox, Row
+from .outbox import Counts, Outbox, Refused, Row
+from .paced_log import PacedLog
 from .refusals import BelmanError, WeightsError
 from .signatures import check_current, verify
 
@@ -82,6 +83,7 @@ class LocalDecider:
         """What belongs to this process alone."""
         self._fetching, self._closing = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
+        self._log = PacedLog("belman.assignment")  # with a lock that no thread of a parent holds
         self._service.close()
         self._outbox = Outbox(self._service, self._say, self._flush, self._clock, self._starts)
         self._process = os.getpid()  # from now on other threads use what is here
@@ -90,7 +92,10 @@ class LocalDecider:
             self._thread.start()
 
     def _say(self, problem: str) -> None:
+        """Keep what went wrong, and log it at a decent pace."""
         self.problem = problem
+        playing = "" if self.weights is not None else f"; every unit gets {self.fallback!r}"
+        self._log.warn(f"study {self.study!r} of {self._service}: {problem}{playing}")
 
     def _check_process(self) -> None:
         if self._process != os.getpid():
@@ -155,7 +160,7 @@ class LocalDecider:
                 text, tag = answer
                 found = self._trusted(text)
             except BelmanError as error:
-                self.problem = str(error)
+                self._say(str(error))
                 return False
             is_new = self._weights is None or found.version > self._weights.version
             self._weights, self._tag, self.problem = found, tag, None
@@ -172,11 +177,19 @@ class LocalDecider:
         return found
 
     def send(self) -> bool:
-        """Send the outcomes that wait: whether all of them were acknowledged. A batch whose answer
-        was lost is sent again under its own key, and counts once.
+        """Send the outcomes that wait: whether all of them were taken. A batch whose answer was
+        lost is sent again under its own key, and counts once; what the service refuses for good is
+        logged, counted, and handed back by `take_refused`.
         """
         self._check_process()
-        return self._outbox.send()
+        before = self.counts.refused
+        return self._outbox.send() and self.counts.refused == before
+
+    def take_refused(self) -> list[Refused]:
+        """Hand back the outcomes that the service refused, each once, with the reason: to be put
+        right and sent by `RemoteStudy.observe`, or to be kept. The last 10,000 wait for this.
+        """
+        return self._outbox.take_refused()
 
     def _renew(self) -> None:
         """Fetch weights until closed."""
@@ -188,11 +201,13 @@ class LocalDecider:
     # Its life
 
     def close(self, timeout: float = 10.0) -> bool:
-        """Stop, and send what waits, for at most so many seconds: whether all of it was sent."""
+        """Stop, and send what waits, for at most so many seconds: whether all of it was taken."""
         self._check_process()
         self._closing.set()
-        until = time.monotonic() + timeout
-        sent = self._outbox.close(timeout)
+        until, before = time.monotonic() + timeout, self.counts.refused
+        sent = self._outbox.close(timeout) and self.counts.refused == before
+        if left := self.counts.waiting:
+            self._say(f"{left:,} outcomes were not sent before the end")
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(max(until - time.monotonic(), 0.0))
         self._service.close()

@@ -20,6 +20,8 @@ from .refusals import BelmanError, ServiceError
 
 #: Rows of one request, and rows that wait for a service that is away before new ones are dropped.
 BATCH, MOST_WAITING = 1_000, 1_000_000
+#: Rows that were refused and are kept to be handed back; older ones are dropped.
+MOST_REFUSED = 10_000
 
 Row = dict[str, Any]
 Batch = tuple[str, list[Row]]  # under an idempotency key
@@ -32,6 +34,13 @@ class Counts(NamedTuple):
     sent: int
     refused: int
     dropped: int
+
+
+class Refused(NamedTuple):
+    """An outcome that the service will never take, as a row that `observe` takes, and why."""
+
+    row: Row
+    why: str
 
 
 class Outbox:
@@ -54,6 +63,7 @@ class Outbox:
         self._waiting: list[tuple[float, int, Row]] = []  # a heap, by when each may be sent
         self._batches: deque[Batch] = deque()  # of which the first is on its way
         self._sent = self._refused = self._dropped = 0
+        self._kept: deque[Refused] = deque()
         self._closing = False
         self._thread: threading.Thread | None = None
         if start:
@@ -63,14 +73,16 @@ class Outbox:
     def put(self, row: Row, due: float) -> bool:
         """Take a row, to be sent when it is due; False where too many wait."""
         with self._lock:
-            if len(self._waiting) >= MOST_WAITING:
-                self._dropped += 1
-                return False
-            heapq.heappush(self._waiting, (due, next(self._order), row))
+            is_room = len(self._waiting) < MOST_WAITING
+            self._dropped += not is_room
+            if is_room:
+                heapq.heappush(self._waiting, (due, next(self._order), row))
             full = len(self._waiting) % BATCH == 0
-        if full:
+        if not is_room:
+            self._say(f"{MOST_WAITING:,} outcomes wait for the service: new ones are dropped")
+        elif full:
             self._wake.set()
-        return True
+        return is_room
 
     @property
     def counts(self) -> Counts:
@@ -80,7 +92,7 @@ class Outbox:
             return Counts(waiting, self._sent, self._refused, self._dropped)
 
     def send(self) -> bool:
-        """Send what is due: whether all of it was judged by the service."""
+        """Send what is due: whether all of it was judged by the service, be it refused."""
         sent: bool | None = True
         while sent:
             sent = self._send_batch()
@@ -98,8 +110,7 @@ class Outbox:
                 self._say(str(error))
                 return False
             except BelmanError as error:
-                self._say(str(error))
-                self._is_refused(batch)
+                self._is_refused(batch, str(error))
             else:
                 with self._lock:
                     self._batches.popleft()
@@ -122,8 +133,10 @@ class Outbox:
             due = bool(self._waiting) and self._waiting[0][0] <= self._clock()
             return bool(self._batches) or (due and len(self._waiting) >= BATCH)
 
-    def _is_refused(self, batch: Batch) -> None:
-        """A batch counts as a whole or not at all: halve it until what is wrong is alone."""
+    def _is_refused(self, batch: Batch, why: str) -> None:
+        """A batch counts as a whole or not at all: halve it until what is wrong is alone, which is
+        kept to be handed back.
+        """
         rows = batch[1]
         half = len(rows) // 2
         with self._lock:
@@ -131,8 +144,20 @@ class Outbox:
             if half:
                 self._batches.appendleft((os.urandom(16).hex(), rows[half:]))
                 self._batches.appendleft((os.urandom(16).hex(), rows[:half]))
-            else:
-                self._refused += 1
+                return
+            self._refused += 1
+            self._kept.append(Refused(rows[0], why))
+            if len(self._kept) > MOST_REFUSED:
+                self._kept.popleft()
+                self._dropped += 1
+        self._say(f"an outcome was refused: {why}")
+
+    def take_refused(self) -> list[Refused]:
+        """Hand back the rows that were refused, each once."""
+        with self._lock:
+            found = list(self._kept)
+            self._kept.clear()
+            return found
 
     def _work(self) -> None:
         """Send until closed."""

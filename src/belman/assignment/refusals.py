@@ -6,8 +6,11 @@ and service), so that code which knows nothing of them can catch it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_LONGEST = 80  # characters of a value in a message
 
 #: What may be the matter where answers are not those of a service.
 STRANGER = "is something else at the address of the service?"
@@ -118,6 +121,19 @@ class MissingExtraError(BelmanError, ImportError):
     def __init__(self, what: str, extra: str, *others: str) -> None:
         packages = ", or ".join(f"'{package}[{extra}]'" for package in ("belman", *others))
         super().__init__(f"{what} needs the extra '{extra}': pip install {packages}")
+
+
+def shown(value: object) -> str:
+    """Return a value as it stands in a message, the beginning of a long one.
+
+    >>> shown("blue"), shown(10**5_000)
+    ("'blue'", 'a number of more than 4300 digits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # of a number, or of one inside
+        text = f"a number of more than {sys.get_int_max_str_digits()} digits"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from .documents import Weights
-from .messages import understood
+from .messages import Found, understood
 from .refusals import SettingError
 from .transport import own_key
 
@@ -27,6 +27,15 @@ class RemoteEdge:
     client: AnyClient[Any]
     _path: str
 
+    def _get(self, what: str = "", **query: Any) -> Found:
+        """Look at a part of the study; what is None is left out of the query."""
+        given = urlencode({name: value for name, value in query.items() if value is not None})
+        return self.client.call("GET", f"{self._path}{what}{'?' if given else ''}{given}")
+
+    def _post(self, what: str, body: Any, key: str | None = None) -> Found:
+        """Change the study."""
+        return self.client.call("POST", f"{self._path}/{what}", body, key=key)
+
     def publish(
         self,
         decisions: int,
@@ -42,22 +51,17 @@ class RemoteEdge:
         """
         body: dict[str, Any] = {"decisions": decisions, "every": every, "valid_for": valid_for}
         body |= {"segment": segment, "reason": reason}
-        return Weights.from_described(
-            self.client.call("POST", f"{self._path}/publish", body, key=key)
-        )
+        return Weights.from_described(self._post("publish", body, key))
 
     def weights(self, segment: str | None = None) -> Weights:
         """The published weights that stand now."""
-        query = {} if segment is None else {"segment": segment}
-        return Weights.from_described(
-            self.client.call("GET", f"{self._path}/weights?{urlencode(query)}")
-        )
+        return Weights.from_described(self._get("/weights", segment=segment))
 
-    def public_key(self) -> dict[str, bytes]:
-        """The public key of signed weights by its id, as `verify` takes it."""
-        found = self.client.call("GET", f"{self._path}/weights/key")
+    def public_keys(self) -> dict[str, bytes]:
+        """The public keys of signed weights by their ids, as `verify` takes them."""
+        found = self._get("/weights/key")
         with understood():
-            return {found["id"]: base64.b64decode(found["public"])}
+            return {name: base64.b64decode(key) for name, key in found["trusted"].items()}
 
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
@@ -74,8 +78,7 @@ class RemoteEdge:
         for i in range(math.ceil(len(given) / _CHUNK)):
             chunk = given[i * _CHUNK : (i + 1) * _CHUNK]
             kind = "sums" if "n" in chunk[0] else "rows"
-            path, body = f"{self._path}/observations", {kind: chunk}
-            count += self.client.call("POST", path, body, key=f"{own}/{i}").count("observed")
+            count += self._post("observations", {kind: chunk}, f"{own}/{i}").count("observed")
         return count
 
     def correct_rows(
@@ -91,8 +94,7 @@ class RemoteEdge:
         """
         given = [_row(row, i, _CORRECTION) for i, row in enumerate(rows, start=1)]
         body = {"rows": given, "reason": reason}
-        path = f"{self._path}/observations/correct"
-        return self.client.call("POST", path, body, key=key).count("corrected")
+        return self._post("observations/correct", body, key).count("corrected")
 
 
 def _row(

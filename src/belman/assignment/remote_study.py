@@ -33,18 +33,16 @@ Rows = Iterable[dict[str, Any]]
 T = TypeVar("T")
 
 
-def in_context(
-    context: Given | None, candidates: Iterable[Given] | None = None, **given: Any
-) -> str:
+def in_context(context: Given | None, candidates: Iterable[Given] | None) -> dict[str, str | None]:
     """What an address says of a look at a study in a context, or at candidates in one.
 
-    >>> in_context({"age": 31}, level=0.9)
-    'level=0.9&context=%7B%22age%22%3A+31%7D'
+    >>> in_context({"age": 31}, None)
+    {'context': '{"age": 31}', 'candidates': None}
     """
-    told = {} if context is None else {"context": json.dumps(dict(context))}
-    if candidates is not None:
-        told["candidates"] = json.dumps([dict(one) for one in candidates])
-    return urlencode({**given, **told})
+    return {
+        "context": None if context is None else json.dumps(dict(context)),
+        "candidates": None if candidates is None else json.dumps([dict(one) for one in candidates]),
+    }
 
 
 class Asked(TypedDict, total=False):
@@ -84,16 +82,11 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         decides is the `context`, in a study that has contexts, and `candidates` where these are its
         arms; with `top` the ticket ranks so many.
         """
-        body: dict[str, Any] = {"tickets": 1 if n is None else n}
-        if attributes is not None:
-            body["attributes"] = dict(attributes)
-        if context is not None:
-            body["context"] = dict(context)
-        if candidates is not None:
-            body["candidates"] = [dict(one) for one in candidates]
-        if top is not None:
-            body["top"] = top
-        tickets = tickets_in(self.client.call("POST", f"{self._path}/ask", body, key=key))
+        parts = {"attributes": attributes, "context": context}
+        body: dict[str, Any] = {name: dict(one) for name, one in parts.items() if one is not None}
+        body |= {"tickets": 1 if n is None else n} | ({} if top is None else {"top": top})
+        body |= {} if candidates is None else {"candidates": [dict(one) for one in candidates]}
+        tickets = tickets_in(self._post("ask", body, key))
         return tickets[0] if n is None else tickets
 
     def tell(
@@ -108,7 +101,7 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         was known; a request with the same `key` counts once.
         """
         body = tell_out(ticket, reward, metrics)
-        return bool(self.client.call("POST", f"{self._path}/tell", body, key=key)["news"])
+        return bool(self._post("tell", body, key)["news"])
 
     def tell_many(
         self, tells: Iterable[tuple[str | RemoteTicket, float]]
@@ -118,7 +111,7 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         What is no finite number is refused before any is sent.
         """
         body = [tell_out(ticket, reward) for ticket, reward in tells]
-        answers = self.client.call("POST", f"{self._path}/tells", {"tells": body})["answers"]
+        answers = self._post("tells", {"tells": body})["answers"]
         return [told_in(answer) for answer in answers]
 
     def give_back(self, tickets: Iterable[str | RemoteTicket]) -> int:
@@ -128,8 +121,8 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         given = [id_of(ticket) for ticket in tickets]
         count = 0
         for i in range(0, len(given), MOST):
-            path, body = f"{self._path}/tickets/return", {"tickets": given[i : i + MOST]}
-            count += self.client.call("POST", path, body).count("returned")
+            body = {"tickets": given[i : i + MOST]}
+            count += self._post("tickets/return", body).count("returned")
         return count
 
     def prefetched(
@@ -152,13 +145,12 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         """Replace what a ticket counted as (None forgets it): True if that changes anything."""
         new = None if reward is None else finite(reward)
         body = {"reward": new, "reason": reason, **metrics_out(metrics)}
-        path = f"{self._path}/tickets/{quote(id_of(ticket), safe='')}/correct"
-        return bool(self.client.call("POST", path, body, key=key)["changed"])
+        path = f"tickets/{quote(id_of(ticket), safe='')}/correct"
+        return bool(self._post(path, body, key)["changed"])
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
-        found: dict[str, Any] = self.client.call("GET", self._path)
-        return found
+        return self._get()
 
     def beliefs(
         self,
@@ -170,14 +162,13 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         """Per arm: rewards told, expected reward, credible interval, P(best); in a context, and of
         candidates, where the study has such.
         """
-        return self._look(f"beliefs?{in_context(context, candidates, level=level)}")
+        return self._look("beliefs", level=level, **in_context(context, candidates))
 
     def contexts(self) -> dict[str, dict[str, list[Any]]]:
         """What is known by context, as columns: `coefficients` of features, or the best arm of
         every one of the `segments`; nothing in a study without contexts.
         """
-        found: dict[str, dict[str, list[Any]]] = self.client.call("GET", f"{self._path}/contexts")
-        return found
+        return self._get("/contexts")
 
     def report(
         self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None
@@ -185,20 +176,18 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         """The verdict as plain data: its state and sentence, and per arm lift, intervals, traffic;
         `by` an attribute also its segments. See `StudyReport.to_dict`.
         """
-        given = {"level": level, "by": by, "control": None if control is None else str(control)}
-        query = {name: value for name, value in given.items() if value is not None}
-        found: dict[str, Any] = self.client.call("GET", f"{self._path}/report?{urlencode(query)}")
-        return found
+        against = None if control is None else str(control)
+        return self._get("/report", level=level, by=by, control=against)
 
     def metrics(self, level: float = 0.95) -> T:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
-        return self._look(f"metrics?{urlencode({'level': level})}")
+        return self._look("metrics", level=level)
 
     def explain(
         self, *, context: Given | None = None, candidates: Iterable[Given] | None = None
     ) -> T:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return self._look(f"explain?{in_context(context, candidates)}")
+        return self._look("explain", **in_context(context, candidates))
 
     def changes(self) -> T:
         """The changes of the world that the study noticed, where it follows them (`drift`)."""
@@ -206,7 +195,7 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
 
     def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
         """The log, from the event that follows number `after`."""
-        while found := self.client.call("GET", f"{self._path}/history?after={after}")["events"]:
+        while found := self._get("/history", after=after)["events"]:
             yield from found
             after = found[-1]["number"]
 
@@ -217,11 +206,11 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
         """Refuse asks until resumed; rewards are still accepted."""
-        self.client.call("POST", f"{self._path}/pause", {"reason": reason}, key=key)
+        self._post("pause", {"reason": reason}, key)
 
     def resume(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide again."""
-        self.client.call("POST", f"{self._path}/resume", {"reason": reason}, key=key)
+        self._post("resume", {"reason": reason}, key)
 
     def add_arm(
         self,
@@ -233,23 +222,21 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
     ) -> None:
         """Take in a new arm, or one that was retired."""
         body = {"arm": arm_out(arm), "prior": prior, "reason": reason}
-        self.client.call("POST", f"{self._path}/arms", body, key=key)
+        self._post("arms", body, key)
 
     def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
         """Play an arm no more."""
-        body = {"arm": arm_out(arm), "reason": reason}
-        self.client.call("POST", f"{self._path}/arms/retire", body, key=key)
+        self._post("arms/retire", {"arm": arm_out(arm), "reason": reason}, key)
 
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
     ) -> None:
         """Give all traffic to one arm, by default to the one that is most likely the best."""
-        body = {"arm": None if arm is None else arm_out(arm), "reason": reason}
-        self.client.call("POST", f"{self._path}/ship", body, key=key)
+        self._post("ship", {"arm": arm_out(arm), "reason": reason}, key)
 
     def unship(self, reason: str = "", *, key: str | None = None) -> None:
         """Let the policy decide again."""
-        self.client.call("POST", f"{self._path}/unship", {"reason": reason}, key=key)
+        self._post("unship", {"reason": reason}, key)
 
     def set_exposure(self, exposure: Any, reason: str = "", *, key: str | None = None) -> None:
         """Set how greedy the policy is: a number from 0 (explore) to 1 (exploit), ½ by default; or
@@ -259,28 +246,34 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         body = {name: self.client.described(exposure), "reason": reason}
         self.client.call("PUT", f"{self._path}/exposure", body, key=key)
 
+    def set_guard(
+        self, guard: Mapping[str, str] | None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Hold these limits on metrics from here on, {"refund": "< 0.05"}, and no others."""
+        body = {"guard": dict(guard or {}), "reason": reason}
+        self.client.call("PUT", f"{self._path}/guard", body, key=key)
+
     def archive(self, reason: str = "", *, key: str | None = None) -> None:
         """Pause the study and leave it out of lists; everything of it stays."""
-        self.client.call("POST", f"{self._path}/archive", {"reason": reason}, key=key)
+        self._post("archive", {"reason": reason}, key)
 
     def restore(self) -> None:
         """List it again; it stays paused until it is resumed."""
-        self.client.call("POST", f"{self._path}/restore", {})
+        self._post("restore", {})
 
     def delete(self, confirm: str, *, key: str | None = None) -> int:
         """Delete the study with its whole log for good, where `confirm` is its name; gives the
         count of events.
         """
-        body = {"confirm": confirm}
-        return self.client.call("POST", f"{self._path}/delete", body, key=key).count("deleted")
+        return self._post("delete", {"confirm": confirm}, key).count("deleted")
 
     @staticmethod
     @abstractmethod
     def _table(columns: dict[str, list[Any]], title: str) -> T:
         """Make a table of its columns."""
 
-    def _look(self, what: str) -> T:
-        found = self.client.call("GET", f"{self._path}/{what}")
+    def _look(self, what: str, **query: Any) -> T:
+        found = self._get(f"/{what}", **query)
         cells_in: dict[str, Callable[[Any], Any]] = {"arm": arm_in, "metric": str}
         with understood():
             columns = {

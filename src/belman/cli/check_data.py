@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.cli.commands import app, command
-from belman.cli.output import say, write_picture
-from belman.cli.past_data import table, title
+from belman.cli.output import print_plain, progress, say, write_picture
+from belman.cli.parse import table, title
 from belman.families import check
 from belman.measures import drift_check
 
@@ -37,7 +37,9 @@ def check_drift(
     plot: Path | None = None,
 ) -> None:
     """Test whether the mean rewards of arms change over time."""
-    found = drift_check.check_drift(*columns(data, column, arm))
+    rewards, arms = columns(data, column, arm)
+    with progress(f"{title(data)}", rewards.size) as told:
+        found = drift_check.check_drift(rewards, arms, told)
     _tell(found, as_json, plot, "drift_check")
 
 
@@ -62,7 +64,7 @@ def check_family(
 def _tell(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
     """Print what was found, and draw it by that function of `plots` where a file is named."""
     if as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_plain(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
         say(str(found))
     if plot is not None:

@@ -41,7 +41,8 @@ COMMON: dict[str, Any] = {
     "setting": "A setting of the family, such as sigma=2.0; may be repeated.",
     "storage": typer.Option(
         envvar="BELMAN_STORAGE",
-        help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.",
+        help="Where studies are kept: sqlite:///studies.db, a file in the current directory, or "
+        "postgresql://user@host/db.",
     ),
     "store": "Keep finished parts here, and resume from them after an interruption.",
     "workers": "Threads; by default one per core.",

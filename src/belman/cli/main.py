@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as RichTable
 
 from belman import spec
@@ -18,17 +19,18 @@ from belman.cli import (  # noqa: F401 (each has commands of the application)
     paper,
     plan,
     queue,
+    replay,
     report,
     run,
     service,
     study_create,
     study_look,
-    study_report,
     study_steer,
 )
 from belman.cli.commands import app
 from belman.cli.output import console
-from belman.errors import BelmanError
+from belman.errors import BelmanError, MissingExtraError
+from belman.escaping import for_terminal
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
 from belman.policies import POLICIES
@@ -48,15 +50,18 @@ def root(
 @app.command("list")
 def list_() -> None:
     """Name every family, policy, exposure and figure, one line each."""
-    from belman.figures import FIGURES
-
     rooms: dict[str, Mapping[str, Any]] = {
         "families": FAMILIES,
         "policies": {**POLICIES, **spec.PRESETS},
         "exposures": EXPOSURES,
     }
     told = {room: _first_lines(members) for room, members in rooms.items()}
-    told["figures"] = {name: figure.title for name, figure in FIGURES.items()}
+    try:
+        from belman.figures import FIGURES
+    except MissingExtraError as missing:
+        told["figures"] = {"none": escape(str(missing))}
+    else:
+        told["figures"] = {name: figure.title for name, figure in FIGURES.items()}
     for room, lines in told.items():
         table = RichTable(
             title=room, title_justify="left", show_header=False, box=None, padding=(0, 2)
@@ -76,5 +81,6 @@ def main() -> None:
     try:
         app()
     except BelmanError as error:
-        Console(stderr=True).print(f"[bold red]error:[/bold red] {error}", highlight=False)
+        words = escape(for_terminal(str(error), lines=True))
+        Console(stderr=True).print(f"[bold red]error:[/bold red] {words}", highlight=False)
         raise SystemExit(2) from None

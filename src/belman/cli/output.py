@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from belman.errors import SettingError, listing
+from belman.escaping import for_terminal
 from belman.files import replacing, write_atomically
 from belman.table import Table, number
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 console = Console()
+errors = Console(stderr=True)
 
 #: Kinds of pictures, which are the endings of their files.
 FORMATS = ("png", "svg", "pdf")
@@ -26,17 +31,24 @@ _NO_LIMIT = 10_000  # columns
 
 def say(text: str, style: str | None = None) -> None:
     """Print a sentence as it is, in as many columns as it takes."""
+    text = for_terminal(text, lines=True)
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_plain(*parts: object) -> None:
+    """Print a line, or JSON, for a program to read: parts with a tab between them."""
+    print(*(for_terminal(str(part), lines=len(parts) == 1) for part in parts), sep="\t")
 
 
 def show(table: Table) -> None:
     """Print a table with lines around it, or plain where those would cut its cells."""
-    drawn = RichTable(title=table.title or None, title_justify="left", header_style="bold")
+    title = Text(for_terminal(table.title)) if table.title else None
+    drawn = RichTable(title=title, title_justify="left", header_style="bold")
     for name, values in table.columns.items():
         numeric = all(isinstance(value, (int, float)) for value in values)
-        drawn.add_column(name.strip(), justify="right" if numeric else "left")
+        drawn.add_column(Text(for_terminal(name.strip())), justify="right" if numeric else "left")
     for row in table:
-        drawn.add_row(*(number(cell) for cell in row.values()))
+        drawn.add_row(*(Text(for_terminal(number(cell))) for cell in row.values()))
     options = console.options.update(max_width=_NO_LIMIT)
     if console.measure(drawn, options=options).maximum > console.width:
         say(str(table))
@@ -44,12 +56,34 @@ def show(table: Table) -> None:
         console.print(drawn)
 
 
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on standard error how much of something long is done, after a second of it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    began = time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = shown.add_task(what, total=total)
+
+    def told(done: int) -> None:
+        if time.monotonic() - began > 1.0:
+            shown.start()  # a second time changes nothing
+        shown.update(task, completed=done)
+
+    try:
+        yield told
+    finally:
+        shown.stop()
+
+
 def write_picture(plot: Path, draw: Callable[[], Figure]) -> None:
     """Draw, in the style of the package, into a file whose name says of which kind it is."""
     import matplotlib
 
-    matplotlib.use("Agg")
     from belman import plots
+
+    matplotlib.use("Agg")
 
     kind = plot.suffix.lstrip(".").lower()
     if kind not in FORMATS:

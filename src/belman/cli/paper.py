@@ -97,6 +97,7 @@ def reproduce(
             {
                 "claim": [f"{claim.number}. {claim.title}" for claim, _ in found.judged],
                 "verdict": [str(judgement.verdict) for _, judgement in found.judged],
+                "reading": [judgement.reading or "–" for _, judgement in found.judged],
             },
             "What the data say",
         )

@@ -1,16 +1,17 @@
-"""Words of the command line as values: policies, exposures, numbers and settings."""
+"""Words of the command line as values: policies, also of one's own, exposures, numbers, tables."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import importlib
+import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
-from belman import spec
-from belman.cli.own_policy import names_a_file, own_policy
-from belman.errors import SettingError, listing, nearest
+from belman import frames, spec
+from belman.errors import PolicyError, SettingError, listing, nearest
 from belman.exposure import Exposure
+from belman.frames import Frame
 from belman.measures import StopRule
 from belman.policies import Drift, Policy
 from belman.policies.dependent import DependentPolicy
@@ -25,7 +26,7 @@ def policy(words: str, horizon: int) -> Policy:
     where it has several settings. `mine.py:Cautious:width=0.7` is one of a file of yours.
 
     >>> policy("belman-paper", horizon=1000)
-    BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    BelMan(exposure=Paper(C=15.0, unit=None), reading='barycentre')
     >>> policy("phases:then=(top-two-thompson:beta=0.4),turns=20", horizon=1000).then
     TopTwoThompson(beta=0.4)
     """
@@ -79,7 +80,7 @@ def stop_rule(words: str) -> StopRule:
     """A stopping rule from its name, with settings after a colon.
 
     >>> stop_rule("separated:delta=0.01")
-    Separated(delta=0.01)
+    Separated(delta=0.01, within=0.0)
     """
     return spec.build(_description(words, StopRule), StopRule)
 
@@ -175,15 +176,6 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
         raise SettingError(f"{what}={text!r} is not a list of numbers: {remedy}") from None
 
 
-def one_of(word: str, known: Iterable[str], what: str) -> str:
-    """A word that is one of those known."""
-    if word not in (there := list(known)):
-        raise SettingError(
-            f"{what}={word!r} is unknown: there are {listing(there)}{nearest(word, there)}"
-        )
-    return word
-
-
 def output_folder(folder: Path) -> Path:
     """The folder, made where it is not there."""
     try:
@@ -196,3 +188,78 @@ def output_folder(folder: Path) -> Path:
 def family_settings(given: list[str]) -> dict[str, Any]:
     """Settings of a family, `sigma=2.0` each."""
     return {key: value(text) for key, text in map(setting, given)}
+
+
+def names_a_file(words: str) -> bool:
+    """Whether words name a policy in a file.
+
+    >>> names_a_file("mine.py:Cautious:width=0.7"), names_a_file("thompson")
+    (True, False)
+    """
+    return words.partition(":")[0].strip().endswith(".py")
+
+
+def own_policy(words: str, settings: dict[str, Any]) -> Policy:
+    """The policy that a file defines under a name: a class of policies, or a policy.
+
+    The file is imported by its name, with its folder on the path, so that what is compiled of it
+    can be kept.
+    """
+    file, _, name = words.partition(":")
+    path = Path(file.strip()).expanduser().resolve()
+    if not path.is_file():
+        raise PolicyError(f"policy {words!r}: there is no file {file.strip()!r}")
+    found = vars(_imported(path))
+    known = [key for key, thing in found.items() if _is_policy(thing, path.stem)]
+    if name not in found or not _is_policy(found[name], None):
+        there = f"it has {listing(known)}{nearest(name, known)}" if known else "it has none"
+        raise PolicyError(f"{file.strip()} has no policy {name!r}: {there}")
+    thing = found[name]
+    if isinstance(thing, Policy):
+        if settings:
+            raise PolicyError(f"{words!r} is a policy already: it takes no settings {settings}")
+        return thing
+    try:
+        made: Policy = thing(**settings)
+    except TypeError as error:
+        raise PolicyError(f"{words!r} cannot be made: {error}") from None
+    return made
+
+
+def _imported(path: Path) -> Any:
+    other = sys.modules.get(path.stem)
+    if other is not None:
+        if getattr(other, "__file__", None) == str(path):
+            return other
+        remedy = "give the file another name"
+        raise PolicyError(f"{path.name} cannot be imported beside {other.__name__!r}: {remedy}")
+    sys.path.insert(0, str(path.parent))
+    try:
+        return importlib.import_module(path.stem)
+    except Exception as error:
+        raise PolicyError(f"{path.name} cannot be imported: {error}") from error
+    finally:
+        sys.path.remove(str(path.parent))
+
+
+def _is_policy(thing: Any, module: str | None) -> bool:
+    """Whether it is a policy or a class of them, made in a module if one is given."""
+    is_one = isinstance(thing, Policy)
+    kind = type(thing) if is_one else thing
+    is_class = isinstance(kind, type) and issubclass(kind, Policy)
+    return is_class and (module is None or is_one or kind.__module__ == module)
+
+
+def title(path: Path) -> str:
+    """What a page or a line calls a table."""
+    return "standard input" if str(path) == "-" else path.name
+
+
+def table(path: Path) -> Frame:
+    """Read the table that an argument names: a file, or standard input for `-`."""
+    return frames.read(given(path))
+
+
+def given(path: Path) -> Path | IO[bytes]:
+    """The file that an argument names: standard input for `-`."""
+    return sys.stdin.buffer if str(path) == "-" else path

@@ -1,27 +1,29 @@
-"""`belman plan`: how long an experiment on conversions will take, and what adaptivity buys."""
+"""`belman plan`: how long an experiment will take for each goal, and what it costs."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import typer
+from rich.progress import Progress
 
 from belman.cli import parse
 from belman.cli.commands import JSON_FOR_TABLE, app, command
-from belman.cli.output import console, show, write_picture
+from belman.cli.output import console, errors, print_plain, say, show, write_picture
 from belman.measures import planning
 
 
 @command(
     app,
-    baseline="The conversion rate now, such as 0.03.",
+    baseline="The conversion rate now, such as 0.03; with --deviation the mean amount.",
     lift="The smallest relative lift to detect, such as 0.1.",
     arms="How many arms, control included.",
-    risk="The allowed probability of a wrong decision.",
+    risk="The allowed probability of a wrong decision, over all comparisons with control.",
+    power="The probability of finding the lift, for a test of fixed size.",
+    deviation="The standard deviation of an amount a visitor, zeros included: plans for amounts.",
     per_day="Impressions a day, over all arms.",
-    rule="When to stop: sure (Bayesian, given the prior) or separated (valid for every truth).",
-    quick="Fewer runs, and fewer looks a day.",
+    rule="When to stop: separated (valid for every truth) or sure (Bayesian, given the prior).",
+    quick="Fewer runs.",
     as_json=JSON_FOR_TABLE,
     output="The folder for a picture: DIR/plan.png.",
 )
@@ -31,24 +33,33 @@ def plan(
     lift: float,
     arms: int = 2,
     risk: float = 0.05,
+    power: float = 0.8,
+    deviation: float | None = None,
     per_day: float = 1_000.0,
-    rule: str = "sure",
+    rule: str = "separated",
     quick: bool = False,
     seed: int = 0,
     as_json: bool = False,
     output: Path | None = None,
 ) -> None:
-    """Estimate how long an experiment will take, with a fixed split and with a bandit."""
-    runs, looks = (20, 4) if quick else (100, 24)
-    found = planning.plan(baseline, lift, arms, risk, per_day, rule, runs, seed, looks)
+    """Estimate how long an experiment will take for each goal, beside a test of fixed size."""
+    runs = 100 if quick else 400
+    with Progress(console=errors, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("playing", total=1.0)
+        found = planning.plan(
+            baseline, lift, arms, risk, per_day, rule, runs, seed, power=power,
+            deviation=deviation, progress=lambda part: bar.update(task, completed=part),
+        )  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
     else:
-        console.print(found.sentence, highlight=False, markup=False)
+        say(found.sentence)
         show(found.table())
-        alpha, beta = found.prior
-        words = "the belief about every conversion rate before the first reward"
-        console.print(f"prior: ({alpha:.4g}, {beta:.4g}), {words}", soft_wrap=True)
+        for note in found.notes:
+            say(note)
+        if rule == "sure":
+            first, second = found.prior
+            say(f"prior: ({first:.4g}, {second:.4g}), the belief before the first reward")
     if output is None:
         return
     from belman.plots import plan as picture
@@ -56,4 +67,4 @@ def plan(
     path = parse.output_folder(output) / "plan.png"
     write_picture(path, lambda: picture(found))
     if not as_json:
-        console.print(f"wrote {path}", soft_wrap=True)
+        say(f"wrote {path}")

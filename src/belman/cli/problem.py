@@ -22,6 +22,7 @@ from belman.problems import (
     sinusoid,
 )
 from belman.problems.stationary import RandomStationary, Stationary
+from belman.validate import require_one_of
 
 #: What makes each, and what it gets unless the user says otherwise.
 WORLDS: dict[str, tuple[Callable[..., Drifting], dict[str, Any]]] = {
@@ -148,13 +149,11 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
 def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> Drifting:
     """The problem of that name for so many turns.
 
-    >>> from belman import Bernoulli
+    >>> from belman.families import Bernoulli
     >>> world("drifting", {"changes": 2}, Bernoulli(), 500).findings
     {'changes': 2}
     """
-    if name not in WORLDS:
-        there = f"there are {listing(WORLDS)}{nearest(name, WORLDS)}"
-        raise SettingError(f"problem={name!r} is unknown: {there}")
+    require_one_of("problem", name, WORLDS)
     make, usual = WORLDS[name]
     takes = [one for one in inspect.signature(make).parameters if one not in ("family", "horizon")]
     for key in settings:

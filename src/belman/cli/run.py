@@ -9,17 +9,16 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from belman.cli import parse
 from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command, option
-from belman.cli.output import FORMATS, console, show, write_picture
+from belman.cli.output import FORMATS, console, print_plain, show, write_picture
 from belman.cli.problem import late, problem_of
 from belman.cli.problem import means as means_of
 from belman.errors import SettingError, listing, nearest
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
 from belman.measures import compare, condense, curves_csv
+from belman.validate import require_one_of
 
 #: The options of `belman run`, which a config file may hold too: what each takes, its default, and
 #: its help.
@@ -121,8 +120,9 @@ def run(*, as_json: bool = False, config: Path | None = None, **given: Any) -> N
 
 
 def _simulate(options: dict[str, Any], as_json: bool) -> None:
-    ending = parse.one_of(options["format"], FORMATS, "format")
-    size = parse.one_of(options["size"], SIZES, "size")
+    ending, size = options["format"], options["size"]
+    require_one_of("format", ending, FORMATS)
+    require_one_of("size", size, SIZES)
     problem = late(problem_of(options), options)
     players = {
         parse.shown(words): parse.policy(words, options["horizon"]) for words in options["policies"]
@@ -143,7 +143,7 @@ def _simulate(options: dict[str, Any], as_json: bool) -> None:
     if as_json:
         found = {**json.loads(table.to_json()), "turns": turns, "seconds": seconds}
         found["files"] = [str(path) for path in paths]
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        print_plain(json.dumps(found, ensure_ascii=False, indent=1))
         return
     for path in paths:
         console.print(f"wrote {path}")

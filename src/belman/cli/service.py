@@ -50,6 +50,16 @@ app.add_typer(keys, name="key")
     *_LIMITS,
     host="The address to listen on: loopback by default; anything else needs keys.",
     port=_PORT,
+    log=typer.Option(
+        envvar="BELMAN_LOG", help="How the log on standard error is written: text or json."
+    ),
+    log_requests=typer.Option(
+        "--log-requests", envvar="BELMAN_LOG_REQUESTS", help="Log every request, a line each."
+    ),
+    allow_origin=typer.Option(
+        envvar="BELMAN_ALLOW_ORIGIN",
+        help="A site whose pages may call the service (CORS), https://shop.example; may repeat.",
+    ),
     proxy=typer.Option(
         envvar="BELMAN_PROXY",
         help="A proxy whose X-Forwarded-For is trusted: an address or a network; none by default.",
@@ -61,13 +71,18 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     proxy: list[str] | None = None,
+    allow_origin: list[str] | None = None,
+    log: str = "text",
+    log_requests: bool = False,
     **limits: Any,
 ) -> None:
     """Serve studies over HTTP, with a page to watch them at /."""
+    from belman.service import logs
     from belman.service.app import needs_keys
     from belman.studies import Storage
 
-    held = Limits(**limits, proxies=tuple(proxy or ()))
+    logs.set_up(log, requests=log_requests)
+    held = Limits(**limits, proxies=tuple(proxy or ()), origins=tuple(allow_origin or ()))
     opened = Storage(storage)
     _serve(opened, host, port, require_keys=needs_keys(host, opened), limits=held)
 
@@ -114,7 +129,7 @@ def _serve(
     from belman.dashboard import application
     from belman.service.app import bind, serve
 
-    app = application(storage, demo=demo, seed=seed, **options)
+    app = application(storage, demo=demo, seed=seed, warm=True, **options)
     listening = bind(host, port)
     shown = f"[{host}]" if ":" in host else host
     path = "/#/study/demo" if demo else "/"
@@ -187,22 +202,11 @@ def warm(*, family: list[str] | None = None) -> None:
     for name in names:
         if name not in FAMILIES:
             raise FamilyError(unknown("family", name, FAMILIES))
+    from belman.service.warming import play
+
     os.environ["BELMAN_COMPILE"] = "first"
     for name in names:
         started = time.perf_counter()
-        _play(name)
+        play(name)
         say(f"{name}: {time.perf_counter() - started:.1f} s")
     say(f"compiled code is in {cache_directory()}")
-
-
-def _play(family: str) -> None:
-    """A turn of a study, and what its page looks at."""
-    from belman.studies import Storage, open_study
-
-    with tempfile.TemporaryDirectory(prefix="belman-warm-") as folder:
-        storage = Storage(f"sqlite:///{folder}/studies.db")
-        study = open_study("warm", ["a", "b"], family, storage=storage, seed=0)
-        study.tell(study.ask(), 1.0 if family != "beta" else 0.5)
-        study.beliefs()
-        study.explain()
-        storage.close()

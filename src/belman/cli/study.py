@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import inspect
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import typer
 
-from belman.cli import commands, parse, past_data, study_values
+from belman.cli import commands, parse, study_values
 from belman.cli.commands import command
-from belman.cli.output import say
+from belman.cli.output import print_plain, say
 from belman.errors import ArmError, unknown
+from belman.studies import Study, open_study
 
-if TYPE_CHECKING:
-    from belman.studies import Study
+F = TypeVar("F", bound=Callable[..., None])
 
 DEFAULT_STORAGE = "sqlite:///studies.db"
 ARM = "The name of the arm."
@@ -34,11 +35,29 @@ def root() -> None:
     """Run a durable study: decisions and rewards, kept in a database."""
 
 
-def opened(name: str, storage: str, read_only: bool = False) -> Study:
-    """The study of that name."""
-    from belman.studies import open_study
+def study_command(
+    name: str | None = None, /, *, looks: bool = False, **said: Any
+) -> Callable[[F], F]:
+    """Make a function of an open study a command: in the place of the study it takes its name, and
+    the storage as an option. A command that only `looks` can open the storage read-only.
+    """
 
-    return open_study(name, storage=storage, read_only=read_only)
+    def made(function: F) -> F:
+        def run(
+            name: str, *, storage: str = DEFAULT_STORAGE, read_only: bool = False, **given: Any
+        ) -> None:
+            function(open_study(name, storage=storage, read_only=read_only), **given)
+
+        first, storage, read_only, _ = inspect.signature(run, eval_str=True).parameters.values()
+        signature = inspect.signature(function, eval_str=True)
+        parameters = [first, *list(signature.parameters.values())[1:], storage]
+        parameters += [read_only] if looks else []
+        run.__doc__, run.__name__ = function.__doc__, function.__name__
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        command(app, name, **said)(run)
+        return function
+
+    return made
 
 
 def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
@@ -49,8 +68,7 @@ def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
     return names[text]
 
 
-@command(
-    app,
+@study_command(
     n="How many tickets.",
     context=CONTEXT,
     candidates=CANDIDATES,
@@ -59,7 +77,7 @@ def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
     key="Idempotency key: the same key gives the same tickets again.",
 )
 def ask(
-    name: str,
+    study: Study,
     *,
     n: int = 1,
     context: list[str] | None = None,
@@ -67,94 +85,73 @@ def ask(
     top: int | None = None,
     attribute: list[str] | None = None,
     key: str | None = None,
-    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Ask which arm to try; print one line per ticket: its id, a tab, its arm."""
-    tickets = opened(name, storage).ask(
-        n,
-        attributes=study_values.attributes(attribute),
-        context=study_values.context(context),
-        candidates=study_values.candidates(candidates),
-        top=top,
-        key=key,
-    )
-    for ticket in tickets:
+    where = study_values.looked_at(context, candidates)
+    for ticket in study.ask(
+        n, attributes=study_values.attributes(attribute), **where, top=top, key=key
+    ):
         ranking = [] if top is None else [",".join(map(str, ticket.ranking or ()))]
-        print(ticket.id, ticket.arm, *ranking, sep="\t")
+        print_plain(ticket.id, ticket.arm, *ranking)
 
 
-@command(
-    app,
+@study_command(
     ticket=_TICKET,
     reward="The reward; leave it out where a formula over metrics gives it.",
     metric=_METRIC,
     key="Idempotency key: under a window the same key counts once.",
 )
 def tell(
-    name: str,
+    study: Study,
     ticket: str,
     reward: float | None = None,
     *,
     metric: list[str] | None = None,
     key: str | None = None,
-    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Tell the reward of a ticket, its metrics or both; with a window, more than once."""
-    news = opened(name, storage).tell(ticket, reward, metrics=study_values.metrics(metric), key=key)
+    news = study.tell(ticket, reward, metrics=study_values.metrics(metric), key=key)
     say("learnt" if news else "known already")
 
 
-@command(
-    app,
+@study_command(
     ticket=_TICKET,
     reward="The right reward; `none` removes the ticket.",
     metric=_METRIC,
     key="Idempotency key: the same key corrects once.",
 )
 def correct(
-    name: str,
+    study: Study,
     ticket: str,
     reward: str,
     *,
     reason: str,
     metric: list[str] | None = None,
     key: str | None = None,
-    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Correct the reward of a ticket, for refunds and fraud."""
     new = None if reward.lower() == "none" else parse.numbers(reward, "reward")[0]
-    metrics = study_values.metrics(metric)
-    changed = opened(name, storage).correct(ticket, new, reason, metrics=metrics, key=key)
+    changed = study.correct(ticket, new, reason, metrics=study_values.metrics(metric), key=key)
     say("corrected" if changed else "known already")
 
 
-@command(
-    app,
+@study_command(
     "import",
     path="A table (.csv, .parquet, …; - for standard input) with columns arm and reward.",
 )
-def import_(name: str, path: Path, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+def import_(study: Study, path: Path, *, reason: str = "") -> None:
     """Learn from past data, as a warm start."""
-    say(f"learnt {opened(name, storage).record(past_data.given(path), reason):,} rewards")
+    say(f"learnt {study.record(parse.given(path), reason):,} rewards")
 
 
-@command(
-    app,
+@study_command(
     path="A table (.csv, .ndjson, .parquet, …; - for standard input) with columns unit, version, "
     "arm, reward and perhaps time and attributes; or version, arm, n, sum, squares.",
     key="Idempotency key: under the same key a file counts once.",
 )
-def observe(
-    name: str,
-    path: Path,
-    *,
-    key: str | None = None,
-    reason: str = "",
-    storage: str = DEFAULT_STORAGE,
-) -> None:
+def observe(study: Study, path: Path, *, key: str | None = None, reason: str = "") -> None:
     """Learn from a file of outcomes of units that published weights assigned."""
-    study = opened(name, storage)
     before = study.number
-    count = study.observe(past_data.given(path), reason, key=key)
+    count = study.observe(parse.given(path), reason, key=key)
     known = "" if study.number > before or not count else ", known already"
     say(f"observed {count:,} outcomes{known}")

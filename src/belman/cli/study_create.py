@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from belman import spec
+from belman.agent.making import ALONG_FEATURES
 from belman.cli import parse, study_values
 from belman.cli.commands import command, option
 from belman.cli.output import say
 from belman.cli.study import DEFAULT_STORAGE, app
 from belman.families import Family
 from belman.studies.settings import StudySettings
-from belman.studies.settings.checks import ALONG_FEATURES
 
 
 class Words(NamedTuple):
@@ -53,6 +53,7 @@ WORDS = {
     "accumulate": _flag("accumulate"),
     "early": Words(kind=bool, flags=("--early/--no-early",)),
     "stop_when": Words("Settings after a colon: sure:level=0.95.", read=parse.stop_rule),
+    "negligible": Words(kind=float),
     "floor": Words("As 0.05, or blue=0.1,red=0.05.", read=study_values.floor),
     "control_share": Words(kind=float),
     "guard": Words("May be repeated.", list[str], study_values.guard),

@@ -6,71 +6,67 @@ from __future__ import annotations
 
 import typer
 
-from belman.cli import parse
+from belman import studies
+from belman.assignment import sign
+from belman.cli import parse, study_values
 from belman.cli.commands import command
-from belman.cli.output import say
-from belman.cli.study import ARM, DEFAULT_STORAGE, app, arm_of, opened
+from belman.cli.output import print_plain, say
+from belman.cli.study import ARM, DEFAULT_STORAGE, app, arm_of, study_command
+from belman.studies import Storage, Study
 
 
-@command(app)
-def pause(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+@study_command()
+def pause(study: Study, *, reason: str = "") -> None:
     """Pause a study: asks are refused, rewards are still accepted."""
-    opened(name, storage).pause(reason)
+    study.pause(reason)
 
 
-@command(app)
-def resume(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+@study_command()
+def resume(study: Study, *, reason: str = "") -> None:
     """Resume a paused study."""
-    opened(name, storage).resume(reason)
+    study.resume(reason)
 
 
-@command(app, arm=ARM, prior="Its prior, separated by commas: 1,1.")
-def add_arm(
-    name: str,
-    arm: str,
-    *,
-    prior: str | None = None,
-    reason: str = "",
-    storage: str = DEFAULT_STORAGE,
-) -> None:
+@study_command(arm=ARM, prior="Its prior, separated by commas: 1,1.")
+def add_arm(study: Study, arm: str, *, prior: str | None = None, reason: str = "") -> None:
     """Add a new arm, or bring back a retired one."""
-    study = opened(name, storage)
     known = {str(retired): retired for retired in study.retired}
     given = None if prior is None else parse.numbers(prior, "prior")
     study.add_arm(known.get(arm, arm), given, reason)
 
 
-@command(app, arm=ARM)
-def retire_arm(name: str, arm: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+@study_command(arm=ARM)
+def retire_arm(study: Study, arm: str, *, reason: str = "") -> None:
     """Stop choosing an arm; rewards of its open tickets still count."""
-    study = opened(name, storage)
     study.retire_arm(arm_of(arm, study.arms), reason)
 
 
-@command(app, arm="The arm; by default the most likely best.")
-def ship(
-    name: str, arm: str | None = None, *, reason: str = "", storage: str = DEFAULT_STORAGE
-) -> None:
+@study_command(arm="The arm; by default the most likely best.")
+def ship(study: Study, arm: str | None = None, *, reason: str = "") -> None:
     """Give all traffic to one arm, until `unship`."""
-    study = opened(name, storage)
     study.ship(None if arm is None else arm_of(arm, study.arms), reason)
     say(f"all traffic goes to {study.shipped}")
 
 
-@command(app)
-def unship(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+@study_command()
+def unship(study: Study, *, reason: str = "") -> None:
     """Undo `ship`: the policy decides again."""
-    opened(name, storage).unship(reason)
+    study.unship(reason)
 
 
-@command(app, schedule="An exposure, settings after a colon: constant:tau=0.1.")
-def exposure(name: str, schedule: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+@study_command(schedule="An exposure, settings after a colon: constant:tau=0.1.")
+def exposure(study: Study, schedule: str, *, reason: str = "") -> None:
     """Set the exposure, how greedy the policy is, from now on."""
-    opened(name, storage).set_exposure(parse.exposure(schedule), reason)
+    study.set_exposure(parse.exposure(schedule), reason)
 
 
-@command(
-    app,
+@study_command(limits="All that hold from now on, such as 'refund < 0.05'; without any, none does.")
+def guard(study: Study, limits: list[str] | None = None, *, reason: str = "") -> None:
+    """Set the limits on metrics that take an arm out of play."""
+    study.set_guard(study_values.guard(limits or []), reason)
+
+
+@study_command(
     decisions="How many decisions the weights are for.",
     every="Seconds until the next version is due.",
     valid_for="Seconds for which they may be used if they cannot be renewed.",
@@ -78,7 +74,7 @@ def exposure(name: str, schedule: str, *, reason: str = "", storage: str = DEFAU
     signed="Print the signed document.",
 )
 def publish(
-    name: str,
+    study: Study,
     *,
     decisions: int,
     every: float | None = None,
@@ -86,32 +82,24 @@ def publish(
     segment: str | None = None,
     signed: bool = False,
     reason: str = "",
-    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Publish weights (traffic shares) as a document by which any server assigns units."""
-    from belman.assignment import sign
-
-    study = opened(name, storage)
     found = study.publish(
         decisions, every=every, valid_for=valid_for, segment=segment, reason=reason
     )
-    print(sign(found, study.signing_key) if signed else found.to_json())
+    print_plain(sign(found, study.signing_key) if signed else found.to_json())
 
 
-@command(app)
-def archive(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+@study_command()
+def archive(study: Study, *, reason: str = "") -> None:
     """Pause a study and leave it out of lists; nothing is deleted."""
-    from belman import studies
-
-    studies.archive(opened(name, storage), reason)
+    studies.archive(study, reason)
 
 
 @command(app)
 def restore(name: str, *, storage: str = DEFAULT_STORAGE) -> None:
     """List an archived study again; it stays paused until it is resumed."""
-    from belman import studies
-
-    studies.restore(studies.Storage(storage), name)
+    studies.restore(Storage(storage), name)
 
 
 @command(
@@ -120,15 +108,11 @@ def restore(name: str, *, storage: str = DEFAULT_STORAGE) -> None:
 )
 def delete(name: str, *, confirm: str, storage: str = DEFAULT_STORAGE) -> None:
     """Delete a study with its whole log, for good."""
-    from belman import studies
-
-    gone = studies.delete(studies.Storage(storage), name, confirm)
+    gone = studies.delete(Storage(storage), name, confirm)
     say(f"deleted {name} with {gone:,} events")
 
 
 @command(app)
 def migrate(*, storage: str = DEFAULT_STORAGE) -> None:
     """Upgrade the tables of a storage to this version of belman."""
-    from belman import studies
-
     say(f"{storage}: tables of version {studies.migrate(storage)}")

@@ -13,7 +13,7 @@ from belman import frames
 from belman.cli.parse import numbers, pairs, setting, split
 from belman.errors import SettingError, listing
 from belman.frames import Frame
-from belman.studies.rules.arm_texts import ArmTexts
+from belman.studies.rules.written import ArmTexts
 
 Values = dict[str, Any]
 
@@ -46,6 +46,11 @@ def candidates(words: str | None) -> list[Values] | None:
     if not isinstance(found, list):
         raise SettingError(f"candidates={words[:80]!r} are no list: write [{{…}}, {{…}}]")
     return found
+
+
+def looked_at(given: list[str] | None, words: str | None) -> Values:
+    """The context and the candidates that a study is asked about."""
+    return {"context": context(given), "candidates": candidates(words)}
 
 
 def features(words: str | None, arms: list[str] | None) -> Any:

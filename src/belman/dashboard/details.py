@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.agent import Agent
-from belman.plots import belief_densities
-from belman.plots.manifold import Trail
+from belman.measures.seen_beliefs import Trail, belief_densities
 from belman.table import Table
 
 MAX_ROWS = 15
@@ -26,7 +25,7 @@ class SomeArms:
         self, agent: Agent, table: Table, places: Sequence[int], pseudobelief: tuple[float, ...]
     ) -> None:
         self.family, self.turn, self.belief = agent.family, agent.turn, agent.belief
-        self.pseudobelief = pseudobelief  # the barycentre of all arms, not of these alone
+        self.pseudobelief = pseudobelief  # of all arms, not of these alone
         self.arms = tuple(agent.arms[place] for place in places)
         columns = table.columns.items()
         self._table = Table({name: [column[place] for place in places] for name, column in columns})

@@ -58,4 +58,5 @@ class Judgement:
         likely = sorted(found["arms"], key=lambda arm: -arm["chance_best"])
         control = [arm for arm in likely[MAX_LISTED:] if arm["arm"] == found["control"]]
         listed = likely[:MAX_LISTED] + control
-        return {**found, "arms": listed, "retired": found["retired"][:MAX_LISTED]}
+        short = {name: found[name][:MAX_LISTED] for name in ("retired", "metrics")}
+        return {**found, **short, "arms": listed}

@@ -35,6 +35,8 @@ class Snapshot:
 
     def __init__(self, name: str, state: State, now: float) -> None:
         self.state, self.now = state, now
+        if state.early is not None:  # as in the report, what counts is what windows have closed on
+            state.decider.count_provisionally(np.zeros((len(state.arms), 3)))
         self.status = {"name": name, **state.status(), **dial(state.decider.policy)}
         self.table = state.decider.beliefs(None, 0.95)
         self.labels = [label(arm) for arm in state.arms]
@@ -88,6 +90,7 @@ class Snapshot:
                     "expected": short(columns[self.quantity][place]),
                     "best": columns["P(best)"][place],
                     "asked": arms[id].asks,
+                    "open": self.state.learnt(id).pending,
                     "told": arms[id].told,
                     "share": short(arms[id].asks / total),
                 }
@@ -121,7 +124,7 @@ class Snapshot:
             found["contexts"] = self.contexts
         if wanted.details:
             decides = not self.state.settings.has_contexts
-            agent = agent_of(self.state.averages())
+            agent = agent_of(self.state.over_contexts.copy())
             found["details"] = details(agent, self.table, drawn, ids, decides)
         return found
 

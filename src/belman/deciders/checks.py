@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.deciders import state_file, validate
 from belman.deciders.learnt import Learnt
 from belman.engine import named_leaves
 from belman.errors import PriorError, StateError
@@ -26,18 +25,13 @@ Floats = NDArray[np.float64]
 
 #: The largest count: floats hold every whole number up to it.
 MOST = int(LARGEST)
-#: Asks of an arm whose reward is not told yet.
-MOST_PENDING = 1_000_000_000
 
 
-def numbers(content: Any, like: NDArray[Any], what: str) -> Floats:
-    """An array of the same shape, without NaN."""
-    found = state_file.floats(content)
-    if found.shape != like.shape:
-        raise StateError(f"{what} has shape {found.shape}, and {like.shape} is needed")
-    if np.isnan(found).any():
-        raise StateError(f"{what} holds what is not a number")
-    return found
+def fill(array: NDArray[Any], found: NDArray[Any], what: str) -> None:
+    """Fill an array with one of the same shape."""
+    if found.shape != array.shape:
+        raise StateError(f"{what} has shape {found.shape}, and {array.shape} is needed")
+    array[:] = found
 
 
 def whole(value: Any, what: str, least: int = 0, most: int = MOST) -> int:
@@ -48,40 +42,12 @@ def whole(value: Any, what: str, least: int = 0, most: int = MOST) -> int:
     return value
 
 
-def wholes(values: Any, count: int, what: str, most: int = MOST) -> list[int]:
-    """So many whole numbers from 0 up."""
-    if not isinstance(values, list) or len(values) != count:
-        raise StateError(f"{what} is not a list of {count} whole numbers")
-    return [whole(value, what, 0, most) for value in values]
-
-
-def priors(content: Any, like: Floats, family: Family) -> Floats:
-    """Beliefs of a family to begin with, one an arm."""
-    return _checked(content, like, family.check_prior, "priors")
-
-
-def beliefs(content: Any, like: Floats, family: Family, what: str) -> Floats:
-    """Proper beliefs of a family, one an arm."""
-    return _checked(content, like, family.check_belief, what)
-
-
-def _checked(content: Any, like: Floats, check: Callable[[Floats], object], what: str) -> Floats:
-    rows = numbers(content, like, what)
-    for row in rows:
-        try:
-            check(row)
-        except PriorError as error:
-            raise StateError(f"{what} hold no belief: {error}") from None
-    return rows
-
-
-def ledger(content: Any, like: Ledger, family: Family, what: str) -> Ledger:
-    """What was observed: beliefs, counts from 0 up, and sums of rewards that arms can have."""
-    rows = beliefs(content["beliefs"], like.beliefs, family, f"beliefs of {what}")
-    plays, sums, squares = (
-        numbers(content[name], getattr(like, name), f"{name} of {what}")
-        for name in Ledger._fields[1:]
-    )
+def fill_ledger(ledger: Ledger, found: Ledger, family: Family, what: str) -> None:
+    """Fill a ledger: with beliefs, counts from 0 up, and sums of rewards that arms can have."""
+    for name, part, own in zip(Ledger._fields, found, ledger, strict=True):
+        fill(own, part, f"{name} of {what}")
+    check_beliefs(found.beliefs, family.check_belief, f"beliefs of {what}")
+    _, plays, sums, squares = found
     if (plays < 0.0).any() or (plays > MOST).any():
         raise StateError(f"plays of {what} are counts from 0 to {MOST}")
     # rounding aside, which is less than one part in a thousand
@@ -91,37 +57,24 @@ def ledger(content: Any, like: Ledger, family: Family, what: str) -> Ledger:
         raise StateError(f"sums of {what} are not those of so many rewards")
     if (squares > 1.001 * LARGEST_REWARD**2 * plays).any():
         raise StateError(f"squares of {what} are not those of so many rewards")
-    return Ledger(rows, plays, sums, squares)
 
 
-def learnt(row: Any, family: Family, what: str) -> Learnt:
-    """What was learnt of one arm: a belief of its family, whole counts, and finite sums."""
-    prior, belief, plays, total, squares, tells, pending = row
-    sums = state_file.floats([plays, total, squares])
-    if not np.isfinite(sums).all() or not 0.0 <= sums[0] <= MOST:
+def check_beliefs(rows: Floats, check: Callable[[Floats], object], what: str) -> None:
+    """Refuse rows that are no beliefs of a family."""
+    for row in rows:
+        try:
+            check(row)
+        except PriorError as error:
+            raise StateError(f"{what} hold no belief: {error}") from None
+
+
+def learnt(found: Learnt, family: Family, what: str) -> Learnt:
+    """Return what was learnt of one arm, if it is a belief of its family and sums of rewards."""
+    if not 0.0 <= found.plays <= MOST:
         raise StateError(f"sums of {what} are not those of rewards")
-    whole(tells, f"tells of {what}")
-    whole(pending, f"outstanding asks of {what}", 0, MOST_PENDING)
-    first, now = (tuple(state_file.floats(part).tolist()) for part in (prior, belief))
-    n, total, squared = sums.tolist()
-    found = Learnt(first, now, n, total, squared, tells, pending)
-    try:
-        family.check_prior(found.prior)
-        family.check_belief(found.belief)
-        return validate.check_learnt(found, family)
-    except PriorError as error:
-        raise StateError(f"{what} holds no belief: {error}") from None
-
-
-def stale(content: Any, arms: int) -> list[int]:
-    """The list of stale arms, its length first: each arm once at most."""
-    if not isinstance(content, list) or not content:
-        raise StateError("stale is not a list of arms, its length first")
-    count = whole(content[0], "the length of stale", 0, arms)
-    listed = wholes(content[1:], count, "stale", arms - 1)
-    if len(set(listed)) != count:
-        raise StateError("stale names an arm twice")
-    return [count, *listed]
+    check_beliefs(np.array([found.prior]), family.check_prior, what)
+    check_beliefs(np.array([found.belief]), family.check_belief, what)
+    return found
 
 
 def words(content: Any) -> chance.Words:
@@ -130,36 +83,30 @@ def words(content: Any) -> chance.Words:
     All are 0 in snapshots, where every decision gets words of its own; nothing could be drawn
     from these, so they are a seed's.
     """
-    found = np.array(wholes(content, 4, "mind", 2**64 - 1), dtype=np.uint64)
+    if not isinstance(content, list) or len(content) != 4:
+        raise StateError(f"{str(content)[:40]!r} is not the state of a generator: 4 words are")
+    found = np.array([whole(word, "a word", 0, 2**64 - 1) for word in content], dtype=np.uint64)
     return found if found.any() else chance.generator(0)
 
 
-def fill_memory(memory: Any, content: Mapping[str, Any], policy: Policy, arms: int) -> None:
-    """Fill a memory with what was saved of it, each part as the policy allows."""
-    allowed = policy.whole_numbers(arms)
-    for name, part in lasting(memory).items():
-        found = numbers(content[name], part, f"{name} of the memory")
+def fill_memory(memory: Any, kept: Mapping[str, Floats], policy: Policy, arms: int) -> None:
+    """Fill a memory with what was kept of it, each part as the policy allows."""
+    allowed, parts = policy.whole_numbers(arms), lasting(memory)
+    if parts.keys() != kept.keys():
+        raise StateError(f"the memory of {policy.name} holds {', '.join(parts)}")
+    for name, part in parts.items():
+        fill(part, kept[name], f"{name} of the memory")
         if name in allowed:
             least, most = allowed[name]
-            if ((found != np.rint(found)) | (found < least) | (found > most)).any():
+            if ((part != np.rint(part)) | (part < least) | (part > most)).any():
                 limits = f"whole numbers from {least} to {most}"
                 raise StateError(f"{name} of the memory of {policy.name} must be {limits}")
-        part[:] = found
 
 
 def lasting(memory: Any) -> dict[str, Any]:
     """The arrays of a memory by name, without scratch, which holds nothing from turn to turn."""
     parts = named_leaves(memory)
     return {name: part for name, part in parts if not name.endswith("scratch")}
-
-
-def interval(content: Any) -> tuple[Any, ...] | None:
-    """The two ends of a range, or none."""
-    if content is None:
-        return None
-    if not isinstance(content, list) or not all(type(end) in (int, float) for end in content):
-        raise StateError(f"range is {str(content)[:40]}: it must be two numbers, or null")
-    return tuple(content)
 
 
 def size(value: Any, what: str) -> float:

@@ -9,7 +9,9 @@ control's exact share the policy has no say: it chooses among the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from belman import chance
@@ -72,9 +74,7 @@ def _beside_floors(
 ) -> Choice:
     """Choose by a floor or by the policy's wish."""
     rest = max(1.0 - sum(own.values()), 0.0)
-    fixed = shares.control_share is not None and shares.control in own
-    others = [arm for arm in there if arm != shares.control] if fixed else there
-    wished = wish(others) if rest > 1e-12 else None
+    wished = wish(shares.free(there)) if rest > 1e-12 else None
     taken = _taken(coin, own)
     if taken is None and wished is None:
         taken = next(reversed(own))  # by a rounding error
@@ -86,6 +86,16 @@ def _beside_floors(
     if len(own) == len(there):
         draw = Draw.FLOORED if taken is None else Draw.FLOOR
     return choice._replace(probability=min(likely, 1.0), draw=draw)
+
+
+def drawn_by(chances: Mapping[Any, float], n: int, dice: Dice) -> list[tuple[Any, float, Draw]]:
+    """Draw `n` arms by these chances, each by itself: the arm, its chance, and how it was drawn."""
+    arms = list(chances)
+    ends = list(accumulate(chances.values()))
+    last = max(place for place, arm in enumerate(arms) if chances[arm] > 0.0)
+    draw = Draw.RANDOM if min(chances.values()) > 0.0 else Draw.POLICY
+    places = (min(bisect_right(ends, dice.uniform() * ends[-1]), last) for _ in range(n))
+    return [(arms[place], chances[arms[place]], draw) for place in places]
 
 
 def _taken(coin: float, own: dict[Any, float]) -> Any:

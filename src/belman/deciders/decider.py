@@ -147,6 +147,14 @@ class Decider(ABC):
         """
         raise SettingError("a belief along features decides with every ask, and has no weights")
 
+    def chances_of_next(
+        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
+    ) -> dict[Any, float]:
+        """Return the chance of every arm at hand with which the next `n` decisions are to be drawn,
+        each by itself; what a policy wishes may itself be drawn from `rng`.
+        """
+        return self.weights(asking, n, shares)
+
     @abstractmethod
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
         """Return arms, or places of candidates, by their index, the largest first."""

@@ -1,18 +1,29 @@
-"""What was learnt of one arm: kept while it is not played, and when its past is corrected."""
+"""What was learnt of one arm: kept while it is not played, and when its past is corrected.
+
+A belief that is a sum, as a conjugate one is in natural parameters, η = η₀ + Σ T(x), has T(x) taken
+out and T(x′) put in, however many rewards it has learnt. Where rounding could then be seen (a slip
+of the pen of 10¹² leaves nothing of what it was added to), and where beliefs are no sums, only the
+rewards themselves can tell, and there is no answer here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from belman.codec import Whole
 from belman.deciders.decider import Sums
-from belman.errors import RewardError
+from belman.errors import BelmanError, RewardError
 from belman.families import Family
-from belman.measures.learnt import learnt as learnt_by
-from belman.measures.lift import Units
-from belman.measures.report import Known
+from belman.families.family import LARGEST
+from belman.families.tally import learnt as learnt_by
+
+#: Asks of an arm whose reward is not told yet.
+MOST_PENDING = 1_000_000_000
+Tells = Annotated[int, Whole(0, int(LARGEST))]
+Pending = Annotated[int, Whole(0, MOST_PENDING)]
 
 
 class Learnt(NamedTuple):
@@ -26,8 +37,8 @@ class Learnt(NamedTuple):
     plays: float
     sum: float
     squares: float
-    tells: int
-    pending: int
+    tells: Tells
+    pending: Pending
 
     @classmethod
     def nothing(cls, prior: tuple[float, ...]) -> Learnt:
@@ -68,18 +79,6 @@ class Learnt(NamedTuple):
         )
 
 
-def known_of(
-    family: Family, arms: Sequence[Hashable], totals: Mapping[Hashable, Learnt], units: Units
-) -> Known:
-    """Return what was learnt of some arms, as measures read it."""
-    rows = [totals[arm] for arm in arms]
-    prior, belief, plays, total, squares = (
-        np.array([getattr(row, name) for row in rows], dtype=np.float64)
-        for name in ("prior", "belief", "plays", "sum", "squares")
-    )
-    return Known(family, arms, prior, belief, plays, total, squares, units)
-
-
 def after_many(family: Family, before: Learnt, sums: Sums, arm: Hashable) -> Learnt:
     """Return what is learnt of an arm once many rewards have counted; RewardError where they cannot
     be learnt, or no rewards have these sums.
@@ -104,3 +103,59 @@ def after_many(family: Family, before: Learnt, sums: Sums, arm: Hashable) -> Lea
         squares=before.squares + sums.squares,
         tells=before.tells + sums.n,
     )
+
+
+_EPSILON = float(np.finfo(np.float64).eps)
+#: The KL divergence that rounding may cause: a ten-millionth of a belief's standard deviation.
+_UNSEEN = 1e-14
+#: The same for sums of squares, which no belief bounds: relative.
+_UNSEEN_SQUARES = 1e-9
+
+
+def swapped(family: Family, learnt: Learnt, old: float | None, new: float | None) -> Learnt | None:
+    """One reward for another, on the scale of the family; None where rounding could be seen.
+
+    >>> from belman.families import Bernoulli
+    >>> one = Learnt.nothing((1.0, 1.0)).told(Bernoulli(), 1.0).told(Bernoulli(), 1.0)
+    >>> swapped(Bernoulli(), one, 1.0, 0.0).belief
+    (2.0, 2.0)
+    """
+    tells = learnt.tells - (old is not None) + (new is not None)
+    if tells == 0:
+        return Learnt.nothing(learnt.prior)._replace(pending=learnt.pending)
+    out, into = old or 0.0, new or 0.0
+    squares = learnt.squares - out * out + into * into
+    unit = 0.0 if family.reward_range is None else 1.0
+    noise = _EPSILON * max(learnt.squares, out * out)
+    if noise > _UNSEEN_SQUARES * max(squares, unit):
+        return None
+    plays = learnt.plays - (old is not None) + (new is not None)
+    after = learnt._replace(
+        plays=plays, sum=learnt.sum - out + into, squares=max(squares, 0.0), tells=tells
+    )
+    belief = _swapped_belief(family, learnt, old, new) if family.adds_up else None
+    return None if belief is None else after._replace(belief=belief)
+
+
+def _swapped_belief(
+    family: Family, learnt: Learnt, old: float | None, new: float | None
+) -> tuple[float, ...] | None:
+    start, eta = family.additive(learnt.prior), family.additive(learnt.belief)
+    try:
+        taken, put = (
+            0.0 * start if x is None else family.additive(family.update(learnt.prior, x)) - start
+            for x in (old, new)
+        )
+    except RewardError:  # within the reach of this belief, and not of the prior
+        return None
+    after = eta - taken + put
+    noise = 2.0 * _EPSILON * np.max(np.abs([start, eta, taken, put]), axis=0)
+    try:
+        beliefs = [
+            family.check_belief(family.from_additive(eta))
+            for eta in (after, after + noise, after - noise)
+        ]
+        seen = max(family.divergence(beliefs[0], beliefs[i]) for i in (1, 2))
+    except (BelmanError, ArithmeticError):
+        return None
+    return beliefs[0] if seen <= _UNSEEN else None

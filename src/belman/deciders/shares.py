@@ -1,10 +1,12 @@
-"""Shares of traffic that no policy decides: floors of arms, control's own, and a uniform one."""
+"""Shares of traffic that no policy decides: floors of arms, control's own, a uniform one, and a cap
+on the leader's.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from belman.errors import ArmError, SettingError, listing, nearest
@@ -15,7 +17,8 @@ Floor = float | tuple[tuple[Hashable, float], ...]
 
 @dataclass(frozen=True)
 class Shares:
-    """The least share of arms, the exact share of control, and the share that is drawn uniformly.
+    """The least share of arms, the exact share of control, the share that is drawn uniformly, and
+    the most that the leader gets (0: all arms get the same).
 
     >>> Shares(floor=0.05, control="a", control_share=0.2).of(["a", "b", "c"])
     {'a': 0.2, 'b': 0.05, 'c': 0.05}
@@ -25,11 +28,17 @@ class Shares:
     control: Hashable | None = None
     control_share: float | None = None
     uniform: float = 0.0
+    most: float = 1.0
 
     @property
     def floored(self) -> bool:
         """Whether an arm may have a floor."""
         return self.floor is not None or self.control_share is not None
+
+    def free(self, arms: Sequence[Any]) -> list[Any]:
+        """Return the arms that a policy has a say in: all but a control whose share is settled."""
+        settled = self.control_share is not None and len(arms) > 1
+        return [arm for arm in arms if not (settled and arm == self.control)]
 
     def of(self, arms: Sequence[Hashable], candidates: bool = False) -> dict[Hashable, float]:
         """Return the floor of every arm in play that has one; none where there is one arm alone.
@@ -49,6 +58,51 @@ class Shares:
         if self.control_share is not None:
             own[self.control] = self.control_share
         return {arm: own[arm] for arm in arms if own.get(arm, 0.0) > 0.0}
+
+    def beside(self, wished: Mapping[Any, float], candidates: bool = False) -> dict[Any, float]:
+        """Return the shares of arms of which a policy wishes these, with floors and the cap.
+
+        >>> Shares(floor=0.1).beside({"a": 1.0, "b": 0.0})
+        {'a': 0.9, 'b': 0.1}
+        """
+        arms = list(wished)
+        own = self.of(arms, candidates)
+        if not own and self.uniform > 0.0:
+            own = dict.fromkeys(arms, self.uniform / len(arms))
+        rest = max(1.0 - math.fsum(own.values()), 0.0)
+        free = {arm: wished[arm] for arm in self.free(arms)}
+        if len(free) < len(arms):  # what control gets is settled, and what a leader leaves it
+            capped = replace(self, most=float(self.most > 0.0)).capped(free)
+        else:
+            capped = self.capped(free)
+        return {arm: own.get(arm, 0.0) + rest * capped.get(arm, 0.0) for arm in arms}
+
+    def capped(self, wished: Mapping[Any, float]) -> dict[Any, float]:
+        """Return shares that sum to 1, of which the leader has at most `most`.
+
+        Its comparison with control is what needs traffic: control gets so much that the leader has
+        at most `most` of what both have. Of a control that leads, all others get the same.
+
+        >>> shares = Shares(control="a", most=0.75).capped({"a": 0.0, "b": 0.9, "c": 0.1})
+        >>> {arm: round(share, 4) for arm, share in shares.items()}
+        {'a': 0.2308, 'b': 0.6923, 'c': 0.0769}
+        """
+        total, arms = math.fsum(wished.values()), len(wished)
+        found = {arm: share / total for arm, share in wished.items()}
+        if self.most >= 1.0 or arms < 2:
+            return found
+        if self.most * arms <= 1.0:
+            return dict.fromkeys(found, 1.0 / arms)
+        leader = max(found, key=found.__getitem__)
+        if self.control in found and leader != self.control:
+            least = found[leader] * (1.0 - self.most) / self.most
+            found[self.control] = max(found[self.control], least)
+        elif found[leader] > self.most:
+            more = (found[leader] - self.most) / (arms - 1)
+            found = {arm: share + more for arm, share in found.items()}
+            found[leader] = self.most
+        total = math.fsum(found.values())
+        return {arm: share / total for arm, share in found.items()}
 
     def check(self, arms: Sequence[Hashable]) -> None:
         """Refuse floors of these arms that are more than all traffic."""

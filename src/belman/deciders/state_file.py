@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -110,53 +110,10 @@ def check_kept(
     """Raise StateError where what was made of a state would not be written as it was, but for what
     every release writes `anew`.
     """
-    kept = plain(again)
-    for name in sorted(content.keys() | kept.keys()):
-        same = name in content and name in kept and _text(content[name]) == _text(kept[name])
+    for name in sorted(content.keys() | again.keys()):
+        same = name in content and name in again and _text(content[name]) == _text(again[name])
         if not same and name not in anew:
             raise StateError(f"{name!r} does not say what would be written")
-
-
-def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The array of a nested list, words for infinity included, and nothing else that is no number.
-
-    >>> floats([1, "inf"]).tolist()
-    [1.0, inf]
-    """
-    return np.array(_checked_numbers(value), dtype=np.float64)
-
-
-def _checked_numbers(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_checked_numbers(item) for item in value]
-    if type(value) not in (int, float) and value not in ("inf", "-inf", "nan"):
-        raise StateError(f"{str(value)[:40]!r} stands where a number belongs")
-    return value
-
-
-def encode_arm(arm: Hashable) -> Any:
-    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given anew."""
-    if isinstance(arm, np.generic):
-        arm = arm.item()
-    is_number = isinstance(arm, int) or (isinstance(arm, float) and math.isfinite(arm))
-    if arm is None or isinstance(arm, str) or is_number:
-        return arm
-    if isinstance(arm, tuple):
-        return {"tuple": [encode_arm(part) for part in arm]}
-    return {"repr": repr(arm)}
-
-
-def decode_arm(text: Any, source: str) -> Hashable:
-    """The arm of that name; raises StateError where only its repr was kept."""
-    if isinstance(text, dict):
-        if "tuple" in text and isinstance(text["tuple"], list):
-            return tuple(decode_arm(part, source) for part in text["tuple"])
-        remedy = "give them again, load(path, arms=[…])"
-        kind = f"arms of a kind that JSON lacks, such as {text['repr']}"
-        raise StateError(f"{source} has {kind}: {remedy}")
-    if isinstance(text, float) and not math.isfinite(text):
-        raise StateError(f"{source} has an arm {text}, which JSON lacks")
-    return text
 
 
 def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:

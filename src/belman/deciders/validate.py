@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-import reprlib
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from belman.deciders.learnt import Learnt
-from belman.errors import ArmError, PolicyError, PriorError, SettingError, listing, nearest
+from belman.errors import ArmError, PolicyError, PriorError, SettingError, listing, nearest, shown
 from belman.families import Family
 from belman.policies import BelMan, Policy
 from belman.policies.dependent import DependentPolicy
+from belman.validate import is_between, is_whole
 
 #: What a name may be, so that files, logs and pages can hold it.
 LONGEST_NAME = 1_000
@@ -29,7 +30,7 @@ MOST_ARMS = 1_000_000
 #: How many asks a batch may have: each is a decision, and all are held at once.
 MOST_ASKED = 10_000_000
 #: How many decisions may be counted, which are not held: floats have every whole number up to it.
-MOST_COUNTED = 2**53
+MOST_COUNTED = 2**53 - 1
 
 
 def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
@@ -41,7 +42,7 @@ def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
     except TypeError:
         raise ArmError(f"{option}={arms!r} is not a list of names") from None
     if len(names) > MOST_ARMS:
-        raise ArmError(f"{option}={reprlib.repr(arms)} are more than {MOST_ARMS:,} arms")
+        raise ArmError(f"{option}={shown(arms)} are more than {MOST_ARMS:,} arms")
     return names
 
 
@@ -68,7 +69,9 @@ def is_among(arm: Any, arms: Collection[Hashable]) -> bool:
 
 def unknown_arm(arm: Hashable, arms: Sequence[Hashable]) -> ArmError:
     """The error of an arm that an agent does not play."""
-    return ArmError(f"unknown arm {arm!r}: this agent plays {listing(arms)}{nearest(arm, arms)}")
+    return ArmError(
+        f"unknown arm {shown(arm)}: this agent plays {listing(arms)}{nearest(arm, arms)}"
+    )
 
 
 def _check_size(name: Hashable, depth: int = 0) -> None:
@@ -88,7 +91,7 @@ def _check_size(name: Hashable, depth: int = 0) -> None:
     elif isinstance(name, int) and abs(name) >= LARGEST_NUMBER:
         why = f"a whole number that is one is below {LARGEST_NUMBER:.0e}"
     if why is not None:
-        raise ArmError(f"arm {reprlib.repr(name)} cannot be a name: {why}")
+        raise ArmError(f"arm {shown(name)} cannot be a name: {why}")
 
 
 def is_text(word: str) -> bool:
@@ -98,30 +101,28 @@ def is_text(word: str) -> bool:
 
 def check_seed(seed: int | None) -> int | None:
     """A whole number, or None for a seed from the system."""
-    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if seed is not None and (not whole or seed < 0):
+    if seed is not None and not is_whole(seed, 0, LARGEST_NUMBER - 1):
         allowed = "it must be a whole number from 0 up, or None"
-        raise SettingError(f"seed={seed!r} is not valid: {allowed}")
+        raise SettingError(f"seed={shown(seed)} is not valid: {allowed}")
     return seed
 
 
 def check_discount(discount: float) -> float:
     """A share of the past that is kept at every reward."""
-    is_number = isinstance(discount, (int, float)) and not isinstance(discount, bool)
-    if not is_number or not 0.0 < discount <= 1.0:
+    if not is_between(discount, 0.0, 1.0) or discount == 0.0:
         allowed = "it must be above 0 and at most 1 (1 never forgets)"
-        raise SettingError(f"discount={discount!r} is not valid: {allowed}")
+        raise SettingError(f"discount={shown(discount)} is not valid: {allowed}")
     return float(discount)
 
 
 def check_count(n: Any, asked: str | None = None) -> int:
     """How many decisions are asked for."""
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        what = f"{asked or f'ask({n!r})'} is not valid"
+    if not is_whole(n, 1, math.inf):
+        what = f"{asked or f'ask({shown(n)})'} is not valid"
         raise SettingError(f"{what}: n must be a whole number from 1 up")
     most = MOST_ASKED if asked is None else MOST_COUNTED
     if n > most:
-        what = f"ask({reprlib.repr(n)})" if asked is None else asked[:40]
+        what = f"ask({shown(n)})" if asked is None else asked[:40]
         raise SettingError(f"{what} asks for too many: at most {most:,}")
     return int(n)
 
@@ -131,21 +132,20 @@ def check_list(given: Any, option: str, give: str) -> list[Any]:
     try:
         return list(given)
     except TypeError:
-        raise SettingError(f"{option}={reprlib.repr(given)} is not a list: give {give}") from None
+        raise SettingError(f"{option}={shown(given)} is not a list: give {give}") from None
 
 
 def check_level(level: float, option: str = "level") -> float:
     """A probability that is neither 0 nor 1."""
-    if not isinstance(level, (int, float)) or isinstance(level, bool) or not 0.0 < level < 1.0:
+    if not is_between(level, 0.0, 1.0) or level in (0.0, 1.0):
         allowed = "it must lie strictly between 0 and 1"
-        raise SettingError(f"{option}={level!r} is not valid: {allowed}")
+        raise SettingError(f"{option}={shown(level)} is not valid: {allowed}")
     return float(level)
 
 
 def check_time(seconds: float) -> float:
     """Seconds since some beginning."""
-    is_number = isinstance(seconds, (int, float, np.number)) and not isinstance(seconds, bool)
-    if not is_number or not abs(seconds) <= FARTHEST:
+    if not is_between(seconds, -FARTHEST, FARTHEST):
         allowed = f"give seconds since some beginning, at most {FARTHEST:g} of them"
         raise SettingError(f"time={seconds!r} is not valid: {allowed}")
     return float(seconds)
@@ -153,7 +153,7 @@ def check_time(seconds: float) -> float:
 
 def check_wanted(m: Any, arms: int) -> None:
     """How many of the best arms are asked for."""
-    if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or not 1 <= m <= arms:
+    if not is_whole(m, 1, arms):
         allowed = f"it must be a whole number from 1 to {arms}, the number of arms"
         raise SettingError(f"m={m!r} is not valid: {allowed}")
 
@@ -193,7 +193,7 @@ def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
 def check_learnt(learnt: Learnt, family: Family) -> Learnt:
     """What an agent of this family can have learnt of an arm."""
     if not isinstance(learnt, Learnt):
-        raise SettingError(f"{reprlib.repr(learnt)} is not what `learnt(arm)` gives")
+        raise SettingError(f"{shown(learnt)} is not what `learnt(arm)` gives")
     belief = learnt.belief
     if len(belief) != family.dimension or not (np.isfinite(belief).all() and family.proper(belief)):
         raise PriorError(f"belief {belief!r} is not proper for {family.name} rewards")

@@ -21,11 +21,12 @@ products over cells.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.codec import Array
 from belman.engine import kernel
 
 Integers = NDArray[np.int64]
@@ -34,24 +35,28 @@ Integers = NDArray[np.int64]
 CELLS = 256
 #: Pseudo-observations of the prior.
 PRIOR = 4.0
-_LONG_AGO = -(2**60)
+_MOST = 2**60
+_LONG_AGO = -_MOST
 
 
 class Counts(NamedTuple):
-    """The counts of K arms over a window of C cells."""
+    """The counts of K arms over a window of C = `CELLS` cells."""
 
-    head: Integers  # (1) the cell of time that it is
-    silent: Integers  # (K, C + 1) open tickets of which nothing was told, by the cell of their ask
-    told: Integers  # (C + 1) open tickets of all arms that were told, by the cell of their ask
-    successes: Integers  # (K) open tickets that were told
-    delays: Integers  # (C) all tickets that were told, by the cell of their delay
-    complete: Integers  # (K, C) those of them whose window has closed
-    watch: Integers  # (2) the number of those, and how often arms were compared by them
+    head: Annotated[Integers, Array((1,), _LONG_AGO, _MOST)]  # the cell of time that it is
+    #: Open tickets of which nothing was told, by arm and by the cell of their ask.
+    silent: Annotated[Integers, Array((None, CELLS + 1), 0, _MOST)]
+    #: Open tickets of all arms that were told, by the cell of their ask; and of each arm.
+    told: Annotated[Integers, Array((CELLS + 1,), 0, _MOST)]
+    successes: Annotated[Integers, Array((None,), 0, _MOST)]
+    #: All tickets that were told, by the cell of their delay; those whose window has closed.
+    delays: Annotated[Integers, Array((CELLS,), 0, _MOST)]
+    complete: Annotated[Integers, Array((None, CELLS), 0, _MOST)]
+    watch: Annotated[Integers, Array((2,), 0, _MOST)]  # those, and how often arms were compared
 
     @classmethod
-    def blank(cls, arms: int, cells: int = CELLS) -> Counts:
+    def blank(cls, arms: int) -> Counts:
         """Of arms that were never asked."""
-        shapes = ((1,), (arms, cells + 1), (cells + 1,), (arms,), (cells,), (arms, cells), (2,))
+        shapes = ((1,), (arms, CELLS + 1), (CELLS + 1,), (arms,), (CELLS,), (arms, CELLS), (2,))
         counts = cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
         counts.head[0] = _LONG_AGO
         return counts

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from belman.codec import NAMED, Whole
 from belman.delays.counts import (
+    CELLS,
     PRIOR,
     Counts,
-    Integers,
     advance,
     count_asked,
     count_closed,
     count_told,
     estimate,
+    slot,
 )
 from belman.delays.log_rank import CLOSED, difference_found
 from belman.delays.silence import count_silence, relative_doubt
-from belman.engine import LATER, entry, kernel
+from belman.engine import LATER, Call, entry, kernel
 from belman.errors import SettingError, StateError
 
 Floats = NDArray[np.float64]
+#: How many arms there may be: memory is held for each.
+MOST_ARMS = 1_000_000
 
 
 @kernel
@@ -37,6 +43,22 @@ def _count_open(counts, cdf, doubt, beliefs, out, part: float):
         out[a, 2] = relative_doubt(counts, cdf, doubt, part, a, worth)
 
 
+class _Calls(NamedTuple):
+    """Kernels, and the arrays that they fill."""
+
+    cdf: Floats
+    beliefs: Floats
+    out: Floats
+    asked: Call
+    told: Call
+    closed: Call
+    differ: Call
+    advance: Call
+    estimate: Call
+    count: Call
+
+
+@dataclass
 class DelayLaw:
     """The distribution F of the delays with which successes are told, for arms numbered from 0.
 
@@ -54,96 +76,104 @@ class DelayLaw:
     (0.92, 22.4)
     """
 
-    def __init__(self, window: float, arms: int, prior: float = PRIOR) -> None:
-        for name, value in (("window", window), ("prior", prior)):
+    window: float
+    arms: Annotated[int, Whole(0, MOST_ARMS)]
+    prior: float = PRIOR
+    alarm: str | None = None
+    counted: Annotated[Counts, NAMED] = field(default_factory=lambda: Counts.blank(0))
+
+    def __post_init__(self) -> None:
+        for name, value in (("window", self.window), ("prior", self.prior)):
             if not isinstance(value, (int, float)) or not 0.0 < value < math.inf:
                 allowed = "it must be a positive number"
                 raise SettingError(
                     f"{name}={value!r} is not valid for a distribution of delays: {allowed}"
                 )
-        self.window, self.prior = float(window), float(prior)
-        self.alarm: str | None = None
-        self._counts = Counts.blank(arms)
-        self._hold()
+        self.window, self.prior = float(self.window), float(self.prior)
+        by_arm = (self.counted.silent, self.counted.successes, self.counted.complete)
+        if {len(counts) for counts in by_arm} not in ({0}, {self.arms}):
+            raise StateError(f"its counts are not those of {self.arms} arms")
+        self._grow()
 
-    def _hold(self) -> None:
-        counts = self._counts
-        cells = counts.delays.size
-        self._width = self.window / cells
-        self._cdf, self._doubt = np.zeros(cells + 1), np.zeros(cells + 1)
-        self._asked = entry(count_asked).hold(LATER, counts=counts)
-        self._told = entry(count_told).hold(LATER, counts=counts)
-        self._done = entry(count_closed).hold(LATER, counts=counts)
-        self._differ = entry(difference_found).hold(LATER, counts=counts)
-        self._advance = entry(advance).hold(LATER, counts=counts)
-        self._estimate = entry(estimate).hold(
-            LATER, counts=counts, prior=self.prior, cdf=self._cdf, doubt=self._doubt
-        )
-        self._beliefs, self._out = np.zeros((self.arms, 2)), np.zeros((self.arms, 3))
-        self._count = entry(_count_open).hold(
-            LATER,
-            counts=counts,
-            cdf=self._cdf,
-            doubt=self._doubt,
-            beliefs=self._beliefs,
-            out=self._out,
+    def _grow(self) -> None:
+        """Make room for the counts of all arms."""
+        kept = Counts.blank(self.arms)
+        for name, counts in self.counted._asdict().items():
+            getattr(kept, name)[: len(counts)] = counts
+        self.counted = kept
+        vars(self).pop("_calls", None)
+
+    @cached_property
+    def _width(self) -> float:
+        """The seconds of a cell."""
+        return self.window / CELLS
+
+    @cached_property
+    def _calls(self) -> _Calls:
+        """The kernels with the arrays that they work on."""
+        counts = self.counted
+        cdf, doubt = np.zeros(CELLS + 1), np.zeros(CELLS + 1)
+        beliefs, out = np.zeros((self.arms, 2)), np.zeros((self.arms, 3))
+        law = {"counts": counts, "cdf": cdf, "doubt": doubt}
+        return _Calls(
+            cdf,
+            beliefs,
+            out,
+            entry(count_asked).hold(LATER, counts=counts),
+            entry(count_told).hold(LATER, counts=counts),
+            entry(count_closed).hold(LATER, counts=counts),
+            entry(difference_found).hold(LATER, counts=counts),
+            entry(advance).hold(LATER, counts=counts),
+            entry(estimate).hold(LATER, prior=self.prior, **law),
+            entry(_count_open).hold(LATER, beliefs=beliefs, out=out, **law),
         )
 
     # What happens
 
     def asked(self, arm: int, time: float) -> None:
         """A ticket goes out."""
-        self._asked(arm, self.cell(time))
+        self._calls.asked(arm, self.cell(time))
 
     def told(self, arm: int, asked: float, time: float) -> None:
         """The success of an open ticket is told."""
-        self._told(arm, self.cell(asked), self._delay(time - asked), 1)
+        self._calls.told(arm, self.cell(asked), self._delay(time - asked), 1)
 
     def untold(self, arm: int, asked: float, time: float) -> None:
         """What was told at that time is taken back while the ticket is open: silent once more."""
-        self._told(arm, self.cell(asked), self._delay(time - asked), -1)
+        self._calls.told(arm, self.cell(asked), self._delay(time - asked), -1)
 
     def closed(self, arm: int, asked: float, told: float | None = None) -> None:
         """The window of a ticket is over: what was `told` when, or nothing, is all there is."""
         delay = -1 if told is None else self._delay(told - asked)
-        self._done(arm, self.cell(asked), delay)
-        p_value = 1.0 if self.alarm else float(self._differ())
+        self._calls.closed(arm, self.cell(asked), delay)
+        p_value = 1.0 if self.alarm else float(self._calls.differ())
         if p_value < 1.0:
-            number = int(self._counts.watch[CLOSED])
+            number = int(self.counted.watch[CLOSED])
             self.alarm = (
                 f"delays differ between arms (log-rank test on {number:,} delays, p = "
                 f"{p_value:.1g}): open tickets count when their window closes, and not before"
             )
 
-    @property
-    def arms(self) -> int:
-        """How many arms there are."""
-        return len(self._counts.successes)
-
     def add_arm(self) -> None:
         """One more arm, the last."""
-        self._counts = Counts(
-            *(
-                np.concatenate([part, np.zeros_like(part[:1])]) if name in _PER_ARM else part
-                for name, part in self._counts._asdict().items()
-            )
-        )
-        self._hold()
+        self.arms += 1
+        self._grow()
 
     def cell(self, time: float) -> int:
         """The cell of time that it is: a window has so many of them as there are steps of F."""
         return math.floor(time / self._width)
 
     def _delay(self, delay: float) -> int:
-        return min(max(int(delay / self._width), 0), len(self._counts.delays) - 1)
+        # as `delay_cell` does, which every tell would enter from Python
+        return min(max(int(delay / self._width), 0), CELLS - 1)
 
     # What it says
 
     def cdf(self, now: float) -> Floats:
         """F at the edges of the cells of the window, from 0 to 1."""
-        self._advance(self.cell(now))
-        self._estimate()
-        return self._cdf.copy()
+        self._calls.advance(self.cell(now))
+        self._calls.estimate()
+        return self._calls.cdf.copy()
 
     def counts(self, now: float, beliefs: ArrayLike) -> Floats:
         """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
@@ -152,54 +182,13 @@ class DelayLaw:
         relative variance of what they count that comes from not knowing F (`delays/silence.py`).
         All are 0 on an alarm.
         """
-        self._out[:] = 0.0
+        self._calls.out[:] = 0.0
         if self.alarm is None:
-            self._beliefs[:] = beliefs
-            self._advance(self.cell(now))
-            self._estimate()
-            self._count(min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0))
-        return self._out.copy()
-
-    def copied(self) -> DelayLaw:
-        """The same, to go its own way."""
-        other = object.__new__(DelayLaw)
-        vars(other).update(vars(self))
-        other._counts = Counts(*(part.copy() for part in self._counts))
-        other._hold()
-        return other
-
-    # As plain data
-
-    def to_plain(self) -> dict[str, Any]:
-        """All that it knows, as JSON holds it; equal distributions give equal data.
-
-        >>> law = DelayLaw(60.0, arms=2)
-        >>> law.asked(1, 5.0)
-        >>> DelayLaw.from_plain(law.to_plain()).to_plain() == law.to_plain()
-        True
-        """
-        return {
-            "window": self.window,
-            "prior": self.prior,
-            "alarm": self.alarm,
-            **{name: _packed(part) for name, part in self._counts._asdict().items()},
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> DelayLaw:
-        """The distribution of what `to_plain` gave."""
-        try:
-            law = cls(plain["window"], 0, plain["prior"])
-            law.alarm = plain["alarm"]
-            blank = Counts.blank(_length(plain["successes"]))
-            law._counts = Counts(
-                *(_unpacked(plain[name], like) for name, like in blank._asdict().items())
-            )
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-            what = f"{type(error).__name__}: {error}"
-            raise StateError(f"a distribution of delays is damaged: {what}") from None
-        law._hold()
-        return law
+            self._calls.beliefs[:] = beliefs
+            self._calls.advance(self.cell(now))
+            self._calls.estimate()
+            self._calls.count(min(max(now / self._width - float(self.counted.head[0]), 0.0), 1.0))
+        return self._calls.out.copy()
 
     def is_of(self, tickets: Sequence[tuple[int, float, float | None]]) -> bool:
         """Whether its counts are those of these open tickets: the arm of each, when it was asked
@@ -210,11 +199,9 @@ class DelayLaw:
         >>> law.is_of([(1, 5.0, None)]), law.is_of([(0, 5.0, None)])
         (True, False)
         """
-        counts, blank = self._counts, Counts.blank(self.arms)
-        cells, head = counts.delays.size, int(counts.head[0])
+        counts, blank = self.counted, Counts.blank(self.arms)
         for arm, asked, told in tickets:
-            cell = self.cell(asked)
-            where = cell % cells if cell > head - cells else cells
+            where = slot(counts, self.cell(asked))
             if told is None:
                 blank.silent[arm, where] += 1
             else:
@@ -229,38 +216,3 @@ class DelayLaw:
             and np.array_equal(counts.delays, blank.delays + complete)
             and int(counts.watch[CLOSED]) == int(complete.sum())
         )
-
-
-_PER_ARM = ("silent", "successes", "complete")
-_MOST = 2**60
-#: So many arms a file may speak of: memory is held for each.
-MOST_ARMS = 1_000_000
-
-
-def _packed(part: Integers) -> list[Any]:
-    """The shape, then the place and the number of each count that is not 0."""
-    places = np.flatnonzero(part)
-    return [list(part.shape), places.tolist(), part.ravel()[places].tolist()]
-
-
-def _unpacked(packed: Any, like: Integers) -> Integers:
-    """Counts of this shape; no place is outside, and none but the time of `head` is below 0."""
-    shape, places, numbers = packed
-    least = -_MOST if like.shape == (1,) else 0
-    fits = shape == list(like.shape) and len(places) == len(numbers)
-    whole = all(type(number) is int for number in (*places, *numbers))
-    if not fits or not whole or not all(least <= number <= _MOST for number in numbers):
-        raise ValueError(f"counts of shape {str(shape)[:40]}, and {like.shape} are needed")
-    if any(one >= other for one, other in zip([-1, *places], places, strict=False)):
-        raise ValueError("the places of counts are not in order")
-    part = np.zeros(like.size, dtype=np.int64)
-    part[places] = numbers
-    return part.reshape(like.shape)
-
-
-def _length(packed: Any) -> int:
-    """The number of arms that counts by arm are of."""
-    (arms,), _, _ = packed
-    if type(arms) is not int or not 0 <= arms <= MOST_ARMS:
-        raise ValueError(f"counts of {str(arms)[:40]} arms")
-    return arms

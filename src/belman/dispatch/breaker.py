@@ -9,6 +9,7 @@ from typing import Any
 from belman.deciders import checks
 from belman.errors import SettingError, StateError
 from belman.special.beta_law import beta_survival
+from belman.validate import require_number, require_whole
 
 #: What is believed of a server before its first job: a Beta distribution of its chance of failure.
 PRIOR = (1.0, 4.0)
@@ -40,12 +41,9 @@ class Breaker:
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
                 raise SettingError(f"{name}={value!r} is not a chance: it must be between 0 and 1")
-        if not isinstance(self.memory, (int, float)) or not 2.0 <= self.memory <= checks.MOST:
-            raise SettingError(f"memory={self.memory!r} is not valid: it must be from 2 up")
+        require_number("memory", self.memory, 2.0, checks.MOST)
         for name in ("rest", "longest_rest", "probes"):
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= checks.MOST:
-                raise SettingError(f"{name}={value!r} must be a whole number of jobs from 1 up")
+            require_whole(name, getattr(self, name), 1, checks.MOST)
         if self.longest_rest < self.rest:
             limits = f"longest_rest={self.longest_rest}, rest={self.rest}"
             raise SettingError(f"{limits}: the longest rest must not be the shorter one")

@@ -15,10 +15,9 @@ from belman.deciders import state_file
 from belman.dispatch import roster_file
 from belman.dispatch.breaker import Breaker
 from belman.dispatch.desk import Desk
-from belman.dispatch.jobs import Job
+from belman.dispatch.jobs import Job, Waiter, WaitingLine, task_waker, thread_waker
 from belman.dispatch.roster import Roster
 from belman.dispatch.slots import LearntSlots
-from belman.dispatch.waiting import Waiter, WaitingLine, task_waker, thread_waker
 from belman.errors import BusyError
 from belman.policies import Policy
 

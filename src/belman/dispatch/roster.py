@@ -18,9 +18,10 @@ from belman.agent import Agent
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job, JobBook
 from belman.dispatch.slots import Slots, slots_of
-from belman.errors import ServerError, SettingError, listing, nearest, unknown
+from belman.errors import ServerError, SettingError, unknown
 from belman.families.family import LARGEST
 from belman.policies import Policy, Thompson
+from belman.validate import is_between, require_number, require_one_of, require_whole
 
 LEAST = 1e-9  # seconds that a job takes at least
 #: What servers are judged by, as the settings of an agent.
@@ -224,8 +225,7 @@ class Roster:
     def duration(self, job: Job, given: float | None, now: float) -> float:
         """The seconds of a job: those given, or those that passed."""
         value = now - job.began if given is None else given
-        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not 0.0 <= value <= LARGEST:
+        if not is_between(value, 0.0, LARGEST):
             allowed = f"it must be seconds from 0 to {LARGEST:g}, or None for the clock's"
             raise ServerError(f"time={given!r} is not allowed: {allowed}")
         return float(value)
@@ -253,23 +253,14 @@ def _one_of(name: Hashable, known: Collection[Hashable], what: str) -> Hashable:
 
 
 def _check_settings(learns: Any, limit: Any, penalty: Any, time_limit: Any, breaker: Any) -> None:
-    if learns not in OBJECTIVES:
-        known = f"there are {listing(OBJECTIVES)}{nearest(learns, OBJECTIVES)}"
-        raise SettingError(f"learns={learns!r} is unknown: {known}")
-    is_whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
-    if limit is not None and (not is_whole or limit < 1):
-        allowed = "it must be a whole number from 1 up, or None"
-        raise SettingError(f"limit={limit!r} is not valid: {allowed}")
-    is_number = isinstance(penalty, (int, float)) and not isinstance(penalty, bool)
-    if not is_number or not 1.0 <= penalty < float("inf"):
-        allowed = "it must be a number from 1 up"
-        raise SettingError(f"penalty={penalty!r} would reward failures: {allowed}")
-    is_number = isinstance(time_limit, (int, float)) and not isinstance(time_limit, bool)
-    if time_limit is not None and (not is_number or not LEAST <= time_limit <= LARGEST):
-        allowed = f"it must be seconds from {LEAST:g} to {LARGEST:g}, or None"
-        raise SettingError(f"time_limit={time_limit!r} ends every job: {allowed}")
+    require_one_of("learns", learns, OBJECTIVES)
+    require_whole("limit", limit, optional=True)
+    require_number("penalty", penalty, 1.0)
+    require_number("time_limit", time_limit, LEAST, LARGEST, optional=True)
     if breaker is not None and not isinstance(breaker, Breaker):
-        raise SettingError(f"breaker={breaker!r} is not valid: give belman.Breaker(…), or None")
+        raise SettingError(
+            f"breaker={breaker!r} is not valid: give belman.dispatch.Breaker(…), or None"
+        )
 
 
 def _seed(seed: int | None, place: int) -> int | None:

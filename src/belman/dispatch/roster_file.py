@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from belman import codec
 from belman.agent import Agent
 from belman.deciders import IndependentDecider, checks, state_file
 from belman.dispatch import slots
@@ -23,7 +24,7 @@ _COUNTS = ("completed", "failed", "expired")
 
 def write(roster: Roster, now: float) -> str:
     """The whole roster as text; jobs under way by how long ago they began."""
-    encode = state_file.encode_arm
+    encode = codec.encode_arm
     content = {
         "belman": __version__,
         "learns": roster.learns,
@@ -66,7 +67,7 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
     def names(part: Sequence[Any]) -> list[Hashable]:
         if not isinstance(part, list):
             raise StateError(f"{str(part)[:40]!r} is not a list of names")
-        return [state_file.decode_arm(name, source) for name in part]
+        return [codec.decode_arm(name) for name in part]
 
     rows = content["servers"]
     servers, queues = names([row["name"] for row in rows]), names(content["queues"])

@@ -15,7 +15,7 @@ from belman.dispatch import roster_file
 from belman.dispatch.desk import Desk
 from belman.dispatch.jobs import Job
 from belman.dispatch.roster import Roster
-from belman.errors import BusyError, ServerError
+from belman.errors import BusyError, ServerError, SettingError
 from belman.policies import Policy
 
 T = TypeVar("T")
@@ -73,6 +73,10 @@ class SharedDispatcher(Desk):
         nap: float = 0.02,
         **settings: Any,
     ) -> None:
+        if not hasattr(storage, "run"):
+            given = type(storage).__name__ if not isinstance(storage, str) else "a URL"
+            remedy = "give belman.studies.Storage('postgresql://…') or Storage('sqlite:///…')"
+            raise SettingError(f"storage is {given}, not a storage: {remedy}")
         self._storage, self._name, self._policy, self._nap = storage, name, policy, nap
         self._seen: _Seen | None = None
         self._lock = threading.Lock()

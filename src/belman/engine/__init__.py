@@ -2,46 +2,17 @@
 knows Numba.
 """
 
-from belman.engine.cache import cache_directory
-from belman.engine.entries import (
-    FIRST,
-    LATER,
-    Address,
-    Call,
-    Entry,
-    call_address,
-    entry,
-    leaves,
-    named_leaves,
-    with_leaves,
-)
-from belman.engine.kernels import (
-    Bundle,
-    External,
-    Kernel,
-    allocating_kernel,
-    factory,
-    inlined_kernel,
-    kernel,
-)
+# ruff: noqa: I001
+from __future__ import annotations
 
-__all__ = [
-    "FIRST",
-    "LATER",
-    "Address",
-    "Bundle",
-    "Call",
-    "Entry",
-    "External",
-    "Kernel",
-    "allocating_kernel",
-    "cache_directory",
-    "call_address",
-    "entry",
-    "factory",
-    "inlined_kernel",
-    "kernel",
-    "leaves",
-    "named_leaves",
-    "with_leaves",
-]
+from belman.engine.cache import cache_directory as cache_directory
+from belman.engine.entries import FIRST as FIRST, LATER as LATER, Address as Address, Call as Call
+from belman.engine.entries import Entry as Entry, call_address as call_address, entry as entry
+from belman.engine.entries import leaves as leaves, named_leaves as named_leaves
+from belman.engine.entries import with_leaves as with_leaves
+from belman.engine.kernels import Bundle as Bundle, External as External, Kernel as Kernel
+from belman.engine.kernels import allocating_kernel as allocating_kernel, factory as factory
+from belman.engine.kernels import inlined_kernel as inlined_kernel, kernel as kernel
+from belman.registry import offered as _offered
+
+__all__ = _offered(globals())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import beta
 from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
+from belman.registry import register
 from belman.special import (
     beta_cdf,
     beta_quantile,
@@ -40,20 +40,25 @@ def worth(law, belief):
 
 
 @kernel
-def imagine(law, belief):
-    update(law, belief, expected_reward(law, belief))
+def chance_below(a, b, x):
+    """P(θ ≤ x) of θ ~ Beta(a, b)."""
+    return beta_cdf(a, b, min(max(x, 0.0), 1.0))
+
+
+@kernel
+def chance_quantile(a, b, level, upper):
+    """The quantile of θ ~ Beta(a, b) at a level, counted from above if `upper`."""
+    return beta_upper_quantile(a, b, level) if upper else beta_quantile(a, b, level)
 
 
 @kernel
 def mean_cdf(law, belief, x):
-    return beta_cdf(belief[0], belief[1], min(max(x, 0.0), 1.0))
+    return chance_below(belief[0], belief[1], x)
 
 
 @kernel
 def mean_quantile(law, belief, level, upper):
-    if upper:
-        return beta_upper_quantile(belief[0], belief[1], level)
-    return beta_quantile(belief[0], belief[1], level)
+    return chance_quantile(belief[0], belief[1], level, upper)
 
 
 @kernel
@@ -129,7 +134,7 @@ def coins(law, prior, plays, total, squares):
 KERNELS = FamilyKernels.of(beta.KERNELS, globals())
 
 
-@dataclass(frozen=True)
+@register
 class Bernoulli(Family):
     """Rewards 0 and 1 (or in between) of unknown chance θ; the belief is Beta(α, β), or Beta(1, 1).
 
@@ -145,13 +150,7 @@ class Bernoulli(Family):
     coordinates = ("alpha", "beta")
     support = "numbers from 0 to 1"
     kernels = KERNELS
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
-
-    def default_prior(self) -> tuple[float, ...]:
-        return (1.0, 1.0)
+    reward_range = (0.0, 1.0)
 
     def supports(self, reward: float) -> bool:
         return 0.0 <= reward <= 1.0

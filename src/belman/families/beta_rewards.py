@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from belman.beliefs.quadrature import RewardLaw
 from belman.engine import kernel
 from belman.families.generic import OneParameter
+from belman.registry import register
 from belman.special import beta_quantile, digamma_gap, log_beta
 
 _LEAST, _LARGEST = 1e-300, 1.0 - 2.0**-53
@@ -53,7 +53,7 @@ def quantile(constants, theta, uniform):
     return min(max(beta_quantile(theta, constants.b, uniform), _LEAST), _LARGEST)
 
 
-@dataclass(frozen=True)
+@register
 class BetaRewards(OneParameter):
     """Rewards in (0, 1), Beta(θ, b); the belief is ∝ exp(χθ) B(θ, b)^(−ν), proper for ν > 0, χ < 0.
 
@@ -71,15 +71,8 @@ class BetaRewards(OneParameter):
     reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor)
     range = (0.0, math.inf)
     statistic_range = (-math.inf, 0.0)
-    mean_range = (0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        self._positive(b=self.b)
-        super().__post_init__()
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+    mean_range = reward_range = (0.0, 1.0)
+    positive = ("b",)
 
     def supports(self, reward: float) -> bool:
         return 0.0 < reward < 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +11,7 @@ from belman.errors import FamilyError, RewardError
 from belman.families import atoms as tables
 from belman.families import bounded_atoms, two_moments
 from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
+from belman.registry import register
 
 FEWEST, MOST = 9, tables.ATOMS  # atoms of a grid
 _ROUNDED = 1e-6  # the share by which sums of very many rewards may be off
@@ -22,7 +22,7 @@ def _softest(alpha: float, beta: float) -> float:
     return alpha * beta / (alpha + beta)
 
 
-@dataclass(frozen=True)
+@register
 class Bounded(Family):
     """Rewards from 0 to 1 of no particular distribution; the belief is by their first two moments.
 
@@ -56,9 +56,11 @@ class Bounded(Family):
     parameters = tables.NUMBERS
     conjugate = False
     plays_for_spread = 1.0
+    positive = ("concentration",)
+    reward_range = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        self._positive(concentration=self.concentration)
+        self._check_positive()
         if self.moments not in (1, 2):
             raise FamilyError(f"moments={self.moments!r} is not valid: give 1 or 2")
         if type(self.atoms) is not int or not (self.atoms == 0 or FEWEST <= self.atoms <= MOST):
@@ -85,10 +87,6 @@ class Bounded(Family):
         if self.atoms:
             return bounded_atoms.law_of(self.prior)
         return np.array([float(self.moments == 2)])
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return (0.0, 1.0)
 
     def default_prior(self) -> tuple[float, ...]:
         return bounded_atoms.prior_of(self.atoms, 1.0, 1.0) if self.atoms else (0.0, 1.0, 1.0)

@@ -26,10 +26,9 @@ import numpy as np
 from belman import chance
 from belman.beliefs import dirichlet, moments
 from belman.engine import factory, kernel
-from belman.families import atoms, two_moments
+from belman.families import atoms, bernoulli, two_moments
 from belman.families.common_mean import searched
 from belman.families.family import LONG_TERMS, FamilyKernels, Floats
-from belman.special import beta_cdf, beta_quantile, beta_upper_quantile
 
 KNOTS = 24
 _FARTHEST, _NEAREST = 100.0, 1e-7  # c − 1 at the first knot and the last
@@ -184,16 +183,14 @@ def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
 def mean_cdf(law, belief, x):
     soft, alpha, beyond = sums(belief)
     first, second = moments.of_sums(soft, alpha, beyond)
-    return beta_cdf(first, second, min(max(x, 0.0), 1.0))
+    return bernoulli.chance_below(first, second, x)
 
 
 @kernel
 def mean_quantile(law, belief, level, upper):
     soft, alpha, beyond = sums(belief)
     first, second = moments.of_sums(soft, alpha, beyond)
-    if upper:
-        return beta_upper_quantile(first, second, level)
-    return beta_quantile(first, second, level)
+    return bernoulli.chance_quantile(first, second, level, upper)
 
 
 @kernel

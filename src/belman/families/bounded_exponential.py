@@ -6,22 +6,23 @@ A reward at the bound says only that X was larger, so it adds its length to β a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.exponential import reward as uncut_reward
 from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels
+from belman.families.gamma_known_shape import exponential_reward as uncut_reward
 from belman.families.gamma_known_shape import rate_quantile
 from belman.families.gamma_known_shape import sample as sample_rate
+from belman.registry import register
 from belman.special import digamma_gap, gamma_survival, log_excess, log_gamma, trigamma
 
 _STEPS = 60
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _HALVINGS = 36
+_NOTHING = 60.0  # nats below the largest value of an integrand
 
 
 @kernel
@@ -175,22 +176,34 @@ def _panel(low, high, pull, a, b, peak):
 
 @kernel
 def tilted(law, a, b, pull):
-    """A + ln Z̄, Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh fine at both ends."""
+    """A + ln Z̄, Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh fine at both ends.
+
+    ln of the integrand is convex, so that between ends it is below both: panels that add nothing
+    are left out, and no panel is halved on which it is nearly straight.
+    """
     bound = law[0]
     peak = max(0.0, pull * bound - a * math.log1p(bound / b))
     one, in_a, in_b, in_aa, in_ab, in_bb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    far = 0.5 * bound
-    for k in range(_HALVINGS):
-        near = 0.5 * far if k < _HALVINGS - 1 else 0.0
-        left = _panel(near, far, pull, a, b, peak)
-        right = _panel(bound - far, bound - near, pull, a, b, peak)
-        one += left[0] + right[0]
-        in_a += left[1] + right[1]
-        in_b += left[2] + right[2]
-        in_aa += left[3] + right[3]
-        in_ab += left[4] + right[4]
-        in_bb += left[5] + right[5]
-        far = near
+    for end in (0.0, bound):
+        far, ahead = 0.5 * bound, abs(end - 0.5 * bound)
+        steep = max(pull, a / (b + 0.5 * end), 2.0 / (b + end))
+        height = pull * ahead - a * math.log1p(ahead / b)
+        for k in range(_HALVINGS):
+            far = 0.5 * far if k < _HALVINGS - 1 and steep * far > 1.0 else 0.0
+            before, below = ahead, height
+            ahead = abs(end - far)
+            height = pull * ahead - a * math.log1p(ahead / b)
+            if max(height, below) > peak - _NOTHING:
+                low, high = min(ahead, before), max(ahead, before)
+                panel = _panel(low, high, pull, a, b, peak)
+                one += panel[0]
+                in_a += panel[1]
+                in_b += panel[2]
+                in_aa += panel[3]
+                in_ab += panel[4]
+                in_bb += panel[5]
+            if far == 0.0:
+                break
     scale = pull / (math.exp(-peak) + pull * one)
     slope_a, slope_b = scale * in_a, scale * in_b
     value = log_gamma(a) - a * math.log(b) + peak + math.log(math.exp(-peak) + pull * one)
@@ -207,7 +220,7 @@ def tilted(law, a, b, pull):
 KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 
-@dataclass(frozen=True)
+@register
 class BoundedExponential(Family):
     """Exponential rewards cut at a bound; the belief on the rate is Gamma(α, β), else Gamma(1, 1).
 
@@ -221,31 +234,18 @@ class BoundedExponential(Family):
     name = "bounded-exponential"
     coordinates = ("alpha", "beta")
     kernels = KERNELS
+    positive = ("bound",)
+    reach = SUM_REACH  # the sum of rewards has a scale of its own
+    least = SUM_LEAST
 
     @property
     def support(self) -> str:  # type: ignore[override]
         """Which rewards can be, in words."""
         return f"numbers from 0 to the bound {self.bound:g}"
 
-    def __post_init__(self) -> None:
-        self._positive(bound=self.bound)
-        super().__post_init__()
-
     @property
     def reward_range(self) -> tuple[float, float]:
         return (0.0, self.bound)
-
-    def default_prior(self) -> tuple[float, ...]:
-        return (1.0, 1.0)
-
-    @property
-    def reach(self) -> tuple[float, ...]:
-        """The sum of rewards has a scale of its own, and only must not overflow."""
-        return SUM_REACH
-
-    @property
-    def least(self) -> tuple[float, ...]:
-        return SUM_LEAST
 
     def supports(self, reward: float) -> bool:
         return 0.0 <= reward <= self.bound

@@ -21,8 +21,8 @@ from belman.engine import kernel
 from belman.errors import RewardError
 from belman.families.bernoulli import Bernoulli
 from belman.families.bounded import Bounded
-from belman.families.exponential import Exponential
 from belman.families.family import Family, Floats
+from belman.families.gamma_known_shape import Exponential
 from belman.families.gaussian_unknown import GaussianUnknown
 from belman.families.geometric import Geometric
 from belman.families.log_normal import LogNormal
@@ -164,21 +164,21 @@ def _candidates(values: Floats) -> list[tuple[str, Family, str]]:
     wide = (float(f"{centre:.2g}"), 0.01, 1.0, float(f"{spread:.2g}"))
     given = f"typical={typical:g}"
     return [
-        ("bernoulli", Bernoulli(), "belman.Bernoulli()"),
-        ("poisson", Poisson(), "belman.Poisson()"),
-        ("geometric", Geometric(), "belman.Geometric()"),
-        ("exponential", Exponential(), "belman.Exponential()"),
-        ("bounded", Bounded(), "belman.Bounded()"),
+        ("bernoulli", Bernoulli(), "belman.families.Bernoulli()"),
+        ("poisson", Poisson(), "belman.families.Poisson()"),
+        ("geometric", Geometric(), "belman.families.Geometric()"),
+        ("exponential", Exponential(), "belman.families.Exponential()"),
+        ("bounded", Bounded(), "belman.families.Bounded()"),
         (
             "gaussian-unknown",
             GaussianUnknown(prior=wide),
-            f"belman.GaussianUnknown(prior=({', '.join(f'{x:g}' for x in wide)}))",
+            f"belman.families.GaussianUnknown(prior=({', '.join(f'{x:g}' for x in wide)}))",
         ),
-        ("log-normal", LogNormal(typical), f"belman.LogNormal({given})"),
-        ("positive", Positive(typical), f"belman.Positive({given})"),
-        ("money (log-normal)", Money("log-normal", typical), f"belman.Money({given})"),
-        ("money (gamma)", Money("gamma", typical), f'belman.Money("gamma", {given})'),
-        ("money (any)", Money("any", typical), f'belman.Money("any", {given})'),
+        ("log-normal", LogNormal(typical), f"belman.families.LogNormal({given})"),
+        ("positive", Positive(typical), f"belman.families.Positive({given})"),
+        ("money (log-normal)", Money("log-normal", typical), f"belman.families.Money({given})"),
+        ("money (gamma)", Money("gamma", typical), f'belman.families.Money("gamma", {given})'),
+        ("money (any)", Money("any", typical), f'belman.families.Money("any", {given})'),
     ]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from belman.beliefs.quadrature import RewardLaw
 from belman.engine import kernel
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.generic import OneParameter
+from belman.registry import register
 from belman.special import digamma, gamma_quantile, log_gamma
 
 _LEAST = 1e-300
@@ -45,7 +45,7 @@ def quantile(constants, theta, uniform):
     return max(2.0 * gamma_quantile(theta, uniform), _LEAST)
 
 
-@dataclass(frozen=True)
+@register
 class ChiSquared(OneParameter):
     """Chi-squared rewards; the belief on θ = k/2 is ∝ exp(χθ) Γ(θ)^(−ν), proper for ν > 0, all χ.
 

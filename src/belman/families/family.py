@@ -8,7 +8,6 @@ never do.
 from __future__ import annotations
 
 import math
-import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -19,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
 from belman.beliefs.belief import BeliefKernels
-from belman.engine import FIRST, LATER, Bundle, entry, kernel
-from belman.errors import FamilyError, PriorError, RewardError
+from belman.engine import FIRST, LATER, Bundle, entry, factory, kernel
+from belman.engine.kernels import parts
+from belman.errors import FamilyError, PriorError, RewardError, listing, shown, unknown
 from belman.families.common_mean import weighted_mean
 
 Floats = NDArray[np.float64]
@@ -43,79 +43,6 @@ LEAST = 1e-12
 SUM_LEAST = (LEAST, LEAST / LARGEST_REWARD)
 #: For a coordinate of a prior that may be anything.
 ANY = -math.inf
-
-
-@dataclass(frozen=True)
-class FamilyKernels(Bundle):
-    """Kernels of a family. θ is a row of parameters, μ the mean of f_θ, `belief` a row of numbers.
-
-    | kernel | what it does |
-    |---|---|
-    | `belief` | the bundle of the conjugate belief |
-    | `update(law, belief, reward)` | Bayes' theorem, in place |
-    | `imagine(law, belief)` | update with the statistic that the belief expects, in place |
-    | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
-    | `worth(law, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
-    | `spread(law, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
-    | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
-    | `mean_quantile(law, belief, level, upper)` | x with that chance below it (above if `upper`) |
-    | `sample(law, belief, mind, theta)` | draws θ |
-    | `sample_mean(law, belief, mind)` | draws E_θ[X] |
-    | `mean(law, theta)` | E_θ[X] |
-    | `reward(law, theta, uniform)` | the reward at that quantile of f_θ |
-    | `d(law, mean, other, spread)` | KL of reward distributions by means |
-    | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
-    | `weights(law, mean, out)` | … with numbers kept per rival, … |
-    | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `terms_of(family, law, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
-    | `moved(law, spread, mean, to)` | the spread if the mean were another |
-    | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
-    | `sharpness(law, mean, spread)` | how many rewards as spread as can be one of these is worth |
-    | `coins(law, prior, plays, total, squares)` | the same of an arm with so many; 0 if not coins |
-    | `told(family, law, belief, reward, coins)` | update where beliefs foretell, in place |
-    | `foretells(family, law, belief)` | A: the difference a reward makes is ln of its chance |
-    | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
-    | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
-    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
-    """
-
-    belief: BeliefKernels
-    update: Kernel
-    imagine: Kernel
-    expected_reward: Kernel
-    worth: Kernel
-    spread: Kernel
-    mean_cdf: Kernel
-    mean_quantile: Kernel
-    sample: Kernel
-    sample_mean: Kernel
-    mean: Kernel
-    reward: Kernel
-    d: Kernel
-    terms: Kernel
-    weights: Kernel
-    evidence: Kernel
-    moved: Kernel
-    pooled: Kernel
-    sharpness: Kernel
-    coins: Kernel
-    told: Kernel
-    foretells: Kernel
-    reflected: Kernel
-    terms_of: Kernel
-    common_mean: Kernel = weighted_mean
-    tilted: Kernel | None = None
-
-    @classmethod
-    def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
-        """The kernels of these names in a module's globals or a function's locals, and the belief.
-
-        Without an own `spread` and `evidence` the mean fixes the distribution, and d is a Bregman
-        divergence.
-        """
-        names = {part.name for part in fields(cls)} - {"belief"}
-        found = {name: named[name] for name in names & named.keys()}
-        return cls(belief, **{**_DEFAULTS, **found})
 
 
 @kernel
@@ -178,18 +105,127 @@ def by_mean_and_spread(family, law, belief, worth, mean, spread, mirrored, out):
     family.terms(law, mean, spread, out)
 
 
-_DEFAULTS: dict[str, Kernel] = {
-    "spread": unit_spread,
-    "evidence": linear_evidence,
-    "moved": same_spread,
-    "pooled": nothing_pooled,
-    "sharpness": unit_sharpness,
-    "coins": no_coin,
-    "told": told_once,
-    "foretells": log_partition,
-    "reflected": same_mean,
-    "terms_of": by_mean_and_spread,
-}
+@factory
+def imagining(update: Kernel, expected_reward: Kernel) -> Kernel:
+    """`imagine` of families that learn from rewards themselves, whose expectation is finite."""
+
+    @kernel
+    def imagine(law, belief):
+        update(law, belief, expected_reward(law, belief))
+
+    return imagine
+
+
+@dataclass(frozen=True)
+class EvidenceKernels(Bundle):
+    """What d(arm, rival) is made of: numbers kept per arm, numbers per rival, and both together."""
+
+    terms: Kernel
+    weights: Kernel
+    evidence: Kernel
+
+
+@factory
+def evidence_by(d: Kernel) -> EvidenceKernels:
+    """Evidence by `d` itself, for families of at most two constants, which weights hand on."""
+
+    @kernel
+    def terms(law, mean, spread, out):
+        out[0], out[1] = mean, spread
+
+    @kernel
+    def weights(law, mean, out):
+        out[0] = mean
+        for i in range(min(law.size, out.size - 1)):
+            out[1 + i] = law[i]
+
+    @kernel
+    def evidence(terms, arm, weights):
+        return d(weights[1:], terms[0, arm], weights[0], terms[1, arm])
+
+    return EvidenceKernels(terms, weights, evidence)
+
+
+@dataclass(frozen=True)
+class FamilyKernels(Bundle):
+    """Kernels of a family. θ is a row of parameters, μ the mean of f_θ, `belief` a row of numbers.
+
+    | kernel | what it does |
+    |---|---|
+    | `belief` | the bundle of the conjugate belief |
+    | `update(law, belief, reward)` | Bayes' theorem, in place |
+    | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
+    | `worth(law, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
+    | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
+    | `mean_quantile(law, belief, level, upper)` | x with that chance below it (above if `upper`) |
+    | `sample(law, belief, mind, theta)` | draws θ |
+    | `sample_mean(law, belief, mind)` | draws E_θ[X] |
+    | `mean(law, theta)` | E_θ[X] |
+    | `reward(law, theta, uniform)` | the reward at that quantile of f_θ |
+    | `d(law, mean, other, spread)` | KL of reward distributions by means |
+
+    A family needs these. What it may bring besides has a default, as `of` fills it in:
+
+    | kernel | what it does |
+    |---|---|
+    | `imagine(law, belief)` | late rewards: update with the statistic that the belief expects |
+    | `terms(law, mean, spread, out)` | evidence: numbers kept per arm, so that … |
+    | `weights(law, mean, out)` | … with numbers kept per rival, … |
+    | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `terms_of(family, law, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
+    | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
+    | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
+    | `spread(law, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
+    | `moved(law, spread, mean, to)` | the spread if the mean were another |
+    | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
+    | `sharpness(law, mean, spread)` | information of a reward, relative to the least informative |
+    | `coins(law, prior, plays, total, squares)` | drift: that of an arm with so many rewards |
+    | `told(family, law, belief, reward, coins)` | update where beliefs foretell, in place |
+    | `foretells(family, law, belief)` | A: the difference a reward makes is ln of its chance |
+    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
+    """
+
+    belief: BeliefKernels
+    update: Kernel
+    expected_reward: Kernel
+    worth: Kernel
+    mean_cdf: Kernel
+    mean_quantile: Kernel
+    sample: Kernel
+    sample_mean: Kernel
+    mean: Kernel
+    reward: Kernel
+    d: Kernel
+    imagine: Kernel
+    terms: Kernel
+    weights: Kernel
+    evidence: Kernel = linear_evidence
+    terms_of: Kernel = by_mean_and_spread
+    reflected: Kernel = same_mean
+    common_mean: Kernel = weighted_mean
+    spread: Kernel = unit_spread
+    moved: Kernel = same_spread
+    pooled: Kernel = nothing_pooled
+    sharpness: Kernel = unit_sharpness
+    coins: Kernel = no_coin
+    told: Kernel = told_once
+    foretells: Kernel = log_partition
+    tilted: Kernel | None = None
+
+    @classmethod
+    def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
+        """The kernels of these names in a module's globals or a function's locals, and the belief.
+
+        Without an own `spread` the mean fixes the distribution, and without an own `common_mean` d
+        is a Bregman divergence.
+        """
+        names = {part.name for part in fields(cls)} - {"belief"}
+        found = {name: named[name] for name in names & named.keys()}
+        if "imagine" not in found:
+            found["imagine"] = imagining(found["update"], found["expected_reward"])
+        if "terms" not in found:
+            found |= parts(evidence_by(found["d"]))
+        return cls(belief, **found)
 
 
 def term_count(dimension: int) -> int:
@@ -211,6 +247,10 @@ class Family(ABC):
     coordinates: ClassVar[tuple[str, ...]]
     support: ClassVar[str]
     kernels: ClassVar[FamilyKernels]
+    #: Every family that is known by name.
+    registry: ClassVar[dict[str, type[Family]]] = {}
+    #: The constants that must be positive numbers.
+    positive: ClassVar[tuple[str, ...]] = ()
     #: Why the joint projection of Algorithm 1 is refused; empty where it is offered.
     no_joint: ClassVar[str] = ""
     #: Whether the number of rewards and their sum say all that a belief learns from them.
@@ -233,14 +273,15 @@ class Family(ABC):
     coin: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        self._check_positive()
         given: Any = self.prior  # a tuple, but people give lists and arrays
         if given is None or (isinstance(given, (tuple, list)) and not given):
             object.__setattr__(self, "prior", self.default_prior())
         object.__setattr__(self, "prior", self.check_prior(self.prior))
 
-    @abstractmethod
     def default_prior(self) -> tuple[float, ...]:
-        """The prior of an arm of which nothing is known."""
+        """The prior of an arm of which nothing is known: ones."""
+        return (1.0,) * self.dimension
 
     @abstractmethod
     def supports(self, reward: float) -> bool:
@@ -329,7 +370,7 @@ class Family(ABC):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
             allowed = f"{self.name} rewards are {self.support}"
-            raise RewardError(f"reward {reward!r} is not allowed: {allowed}")
+            raise RewardError(f"reward {shown(reward)} is not allowed: {allowed}")
         if abs(value) > LARGEST_REWARD:
             allowed = f"no reward may be larger than {LARGEST_REWARD:g}"
             raise RewardError(f"reward {reward!r} is too large: {allowed}")
@@ -353,14 +394,16 @@ class Family(ABC):
         if not all(map(math.isfinite, values)) or not self.proper(values):
             raise self._refused(belief, "is not proper")
         if (why := self.beyond_reach(values)) is not None:
-            raise PriorError(f"prior {reprlib.repr(belief)} learns nothing: {why}")
+            raise PriorError(f"prior {shown(belief)} learns nothing: {why}")
         return values
 
     def check_prior(self, prior: ArrayLike) -> tuple[float, ...]:
         """The coordinates of a belief to begin with, whose counts are not lost beside rewards."""
         values = self.check_belief(prior)
         if (why := self.too_weak(values)) is not None:
-            raise PriorError(f"prior {reprlib.repr(prior)} says too little: {why}")
+            raise PriorError(f"prior {shown(prior)} says too little: {why}")
+        if math.isnan(self.expected_reward(values)):
+            raise PriorError(f"prior {shown(prior)} expects a reward beyond all numbers")
         return values
 
     def too_weak(self, prior: Sequence[float]) -> str | None:
@@ -378,7 +421,7 @@ class Family(ABC):
 
     def _refused(self, belief: ArrayLike, why: str) -> PriorError:
         wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
-        return PriorError(f"prior {reprlib.repr(belief)} {why}: {wanted}")
+        return PriorError(f"prior {shown(belief)} {why}: {wanted}")
 
     def beyond_reach(self, belief: ArrayLike) -> str | None:
         """Which coordinate is too large (or no number) to learn from a reward, or None.
@@ -398,9 +441,10 @@ class Family(ABC):
     def _proper_words(self) -> str:
         return "all positive"
 
-    def _positive(self, **values: float) -> None:
+    def _check_positive(self) -> None:
         """Refuse a constant of the distribution that is not a positive finite number."""
-        for name, value in values.items():
+        for name in self.positive:
+            value = getattr(self, name)
             number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
             if not number or not 1.0 / LARGEST_REWARD <= value <= LARGEST_REWARD:
                 what = f"{name}={value!r} is not valid for the {self.name} distribution"
@@ -423,6 +467,12 @@ class Family(ABC):
                 return kernel(self.law, *arguments)
         call = entry(kernel)
         return call(**dict(zip(call.parameters, (self.law, *arguments), strict=True)))
+
+    def _filled(self, kernel: Kernel, row: Floats, shape: Any) -> Floats:
+        """What a kernel fills of a row: an array of that shape."""
+        out = np.empty(shape)
+        self._run(kernel, row, out)
+        return out
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
         """Run a template `(family, law, …)`, such as one that walks over many arms' beliefs."""
@@ -483,15 +533,12 @@ class Family(ABC):
 
     def natural(self, belief: ArrayLike) -> Floats:
         """The natural parameters η."""
-        out = np.empty(self.dimension)
-        self._run(self.kernels.belief.natural, self._row(belief), out)
-        return out
+        return self._filled(self.kernels.belief.natural, self._row(belief), self.dimension)
 
     def from_natural(self, eta: ArrayLike) -> Floats:
         """The belief with natural parameters η."""
-        out = np.empty(self.dimension)
-        self._run(self.kernels.belief.from_natural, np.array(eta, dtype=np.float64), out)
-        return out
+        row = np.array(eta, dtype=np.float64)
+        return self._filled(self.kernels.belief.from_natural, row, self.dimension)
 
     def log_partition(self, belief: ArrayLike) -> float:
         """A(η)."""
@@ -499,9 +546,7 @@ class Family(ABC):
 
     def mean_parameters(self, belief: ArrayLike) -> Floats:
         """m(η) = ∇A(η) = E[S(θ)]."""
-        out = np.empty(self.dimension)
-        self._run(self.kernels.belief.mean_parameters, self._row(belief), out)
-        return out
+        return self._filled(self.kernels.belief.mean_parameters, self._row(belief), self.dimension)
 
     def from_mean_parameters(self, target: ArrayLike, guess: ArrayLike | None = None) -> Floats:
         """The belief whose mean parameters are `target`: the inverse of `mean_parameters`."""
@@ -511,9 +556,8 @@ class Family(ABC):
 
     def metric(self, belief: ArrayLike) -> Floats:
         """The Fisher metric ∇²A(η)."""
-        out = np.empty((self.dimension, self.dimension))
-        self._run(self.kernels.belief.metric, self._row(belief), out)
-        return out
+        square = self.dimension, self.dimension
+        return self._filled(self.kernels.belief.metric, self._row(belief), square)
 
     def divergence(self, belief: ArrayLike, other: ArrayLike) -> float:
         """KL(belief ‖ other) ≥ 0, stable from counts of 1e-3 to 1e9."""
@@ -605,6 +649,28 @@ class Family(ABC):
             needs = f"{self.name} needs {self.dimension} numbers"
             raise PriorError(f"belief {belief!r} has shape {row.shape}: {needs}")
         return row
+
+
+#: Every family by its name.
+FAMILIES = Family.registry
+
+
+def family_named(given: str | Family, **settings: Any) -> Family:
+    """The family of that name with these settings, or the family itself.
+
+    >>> family_named("gaussian", sigma=2.0)
+    Gaussian(prior=(0.0, 0.0025), sigma=2.0)
+    """
+    if isinstance(given, Family):
+        if settings:
+            raise FamilyError(f"{given!r} is complete: give {listing(settings)} where it is made")
+        return given
+    if not isinstance(given, str) or given not in FAMILIES:
+        raise FamilyError(unknown("family", given, FAMILIES))
+    try:
+        return FAMILIES[given](**settings)
+    except TypeError as error:
+        raise FamilyError(f"family {given!r} does not take {listing(settings)}: {error}") from None
 
 
 def _article(name: str) -> str:

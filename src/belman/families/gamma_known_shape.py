@@ -1,5 +1,6 @@
 """Gamma rewards of known shape k and unknown rate θ, with a Gamma(α, β) belief on the rate.
 
+Exponential rewards are those of shape 1: E[X] is β/(α − 1); the paper's α/β is E[θ].
 Erlang waiting times (whole k) and scaled chi-squared rewards (k = ν/2 for ν degrees of freedom) are
 of this family.
 """
@@ -7,12 +8,15 @@ of this family.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels
+from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels, Floats
+from belman.registry import register
 from belman.special import gamma_quantile, gamma_survival, gamma_upper_quantile, ratio_excess
 
 
@@ -103,7 +107,26 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 
 
 @dataclass(frozen=True)
-class GammaKnownShape(Family):
+class OfRate(Family):
+    """Rewards from 0 up, with a Gamma(α, β) belief on their rate.
+
+    The sum of rewards has a scale of its own, and only must not overflow.
+    """
+
+    summed = True
+    mean_range = (0.0, math.inf)
+    coordinates = ("alpha", "beta")
+    support = "numbers from 0 up"
+    reach = SUM_REACH
+    least = SUM_LEAST
+    no_joint = "the normaliser E[exp(X/τ)] of unbounded rewards with gamma tails is infinite"
+
+    def supports(self, reward: float) -> bool:
+        return reward >= 0.0
+
+
+@register
+class GammaKnownShape(OfRate):
     """Gamma rewards with known shape k; the belief on their rate is Gamma(α, β), else Gamma(1, 1).
 
     >>> erlang = GammaKnownShape(shape=2.0)
@@ -114,31 +137,33 @@ class GammaKnownShape(Family):
     shape: float = 1.0
 
     name = "gamma"
-    summed = True
-    mean_range = (0.0, math.inf)
-    coordinates = ("alpha", "beta")
-    support = "numbers from 0 up"
     kernels = KERNELS
-    no_joint = "the normaliser E[exp(X/τ)] of unbounded rewards with gamma tails is infinite"
-
-    def __post_init__(self) -> None:
-        self._positive(shape=self.shape)
-        super().__post_init__()
-
-    def default_prior(self) -> tuple[float, ...]:
-        return (1.0, 1.0)
-
-    @property
-    def reach(self) -> tuple[float, ...]:
-        """The sum of rewards has a scale of its own, and only must not overflow."""
-        return SUM_REACH
-
-    @property
-    def least(self) -> tuple[float, ...]:
-        return SUM_LEAST
-
-    def supports(self, reward: float) -> bool:
-        return reward >= 0.0
+    positive = ("shape",)
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         return (self.shape / self._mean_between(mean, *self.mean_range),)
+
+
+@kernel
+def exponential_reward(law, theta, uniform):
+    return -math.log1p(-uniform) / theta[0]
+
+
+@register
+class Exponential(OfRate):
+    """Exponential rewards; the belief on their rate is Gamma(α, β), by default Gamma(1, 1).
+
+    >>> arm = Exponential()
+    >>> arm.expected_reward(arm.prior), arm.expected_reward(arm.update(arm.prior, 3.0))
+    (inf, 4.0)
+    """
+
+    name = "exponential"
+    kernels = replace(KERNELS, reward=exponential_reward)
+
+    @property
+    def law(self) -> Floats:
+        return np.ones(1)
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return (1.0 / self._mean_between(mean, *self.mean_range),)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import normal
 from belman.engine import kernel
 from belman.families.family import ANY, LARGEST, LEAST, Family, FamilyKernels
+from belman.registry import register
 from belman.special import normal_cdf, normal_quantile
 
 
@@ -28,11 +28,6 @@ def expected_reward(law, belief):
 @kernel
 def worth(law, belief):
     return belief[1] * law[0] * law[0]
-
-
-@kernel
-def imagine(law, belief):
-    update(law, belief, belief[0])
 
 
 @kernel
@@ -92,7 +87,7 @@ def evidence(terms, arm, weights):
 KERNELS = FamilyKernels.of(normal.KERNELS, globals())
 
 
-@dataclass(frozen=True)
+@register
 class Gaussian(Family):
     """Rewards on the line, standard deviation known; the belief on μ is Normal(mean, precision).
 
@@ -108,6 +103,7 @@ class Gaussian(Family):
 
     name = "gaussian"
     summed = True
+    positive = ("sigma",)
     coordinates = ("mean", "precision")
     support = "finite numbers"
     kernels = KERNELS
@@ -115,10 +111,6 @@ class Gaussian(Family):
         "for Gaussian rewards the focal term cancels in the joint projection: "
         "it would never exploit"
     )
-
-    def __post_init__(self) -> None:
-        self._positive(sigma=self.sigma)
-        super().__post_init__()
 
     def default_prior(self) -> tuple[float, ...]:
         return (0.0, 0.01 / self.sigma**2)

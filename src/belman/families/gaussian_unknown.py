@@ -11,6 +11,7 @@ from belman.beliefs import normal_gamma
 from belman.engine import kernel
 from belman.families.family import ANY, LARGEST, LARGEST_REWARD, LEAST, Family, FamilyKernels
 from belman.families.gaussian import Gaussian
+from belman.registry import register
 from belman.special import normal_quantile, student_cdf, student_quantile
 
 _HALVINGS = 60
@@ -170,7 +171,21 @@ KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 
 @dataclass(frozen=True)
-class GaussianUnknown(Family):
+class OfTwoParameters(Family):
+    """A family with a Normal-gamma belief, on a location and a precision."""
+
+    coordinates = ("mean", "kappa", "alpha", "beta")
+    parameters = 2
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        return all(value > 0.0 for value in belief[1:])
+
+    def _proper_words(self) -> str:
+        return "the last three positive"
+
+
+@register
+class GaussianUnknown(OfTwoParameters):
     """Rewards of unknown mean and variance; the belief is Normal-gamma(mean, kappa, alpha, beta).
 
     The default prior (0, 0.01, 1, 1) is weak in the mean and expects a variance near 1: give your
@@ -185,33 +200,16 @@ class GaussianUnknown(Family):
     sigma: float = 1.0
 
     name = "gaussian-unknown"
-    coordinates = ("mean", "kappa", "alpha", "beta")
     support = "finite numbers"
     kernels = KERNELS
     no_joint = Gaussian.no_joint
-    parameters = 2
-
-    def __post_init__(self) -> None:
-        self._positive(sigma=self.sigma)
-        super().__post_init__()
+    positive = ("sigma",)
+    #: Its scale is learnt, so a mean may be large; squares of rewards must not overflow.
+    reach = (LARGEST_REWARD, LARGEST, LARGEST, LARGEST_REWARD**2 * LARGEST)
+    least = (ANY, LEAST, LEAST, LEAST / LARGEST_REWARD**2)
 
     def default_prior(self) -> tuple[float, ...]:
         return (0.0, 0.01, 1.0, 1.0)
-
-    @property
-    def reach(self) -> tuple[float, ...]:
-        """Its scale is learnt, so a mean may be large; squares of rewards must not overflow."""
-        return (LARGEST_REWARD, LARGEST, LARGEST, LARGEST_REWARD**2 * LARGEST)
-
-    @property
-    def least(self) -> tuple[float, ...]:
-        return (ANY, LEAST, LEAST, LEAST / LARGEST_REWARD**2)
-
-    def proper(self, belief: Sequence[float]) -> bool:
-        return all(value > 0.0 for value in belief[1:])
-
-    def _proper_words(self) -> str:
-        return "the last three positive"
 
     def supports(self, reward: float) -> bool:
         return True

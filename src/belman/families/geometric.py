@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from belman.beliefs import beta
 from belman.engine import kernel
 from belman.families import bernoulli
 from belman.families.family import Family, FamilyKernels
-from belman.special import beta_cdf, beta_quantile, beta_survival, beta_upper_quantile
+from belman.registry import register
+from belman.special import beta_cdf, beta_survival
 
 _FAR = 1e4
-
-
 _TINY = 1e-300
 _LONG = 2.0**53  # from where every float is a whole number
 
@@ -55,8 +53,7 @@ def mean_cdf(law, belief, x):
 
 @kernel
 def mean_quantile(law, belief, level, upper):
-    a, b = belief[0], belief[1]
-    chance = beta_quantile(a, b, level) if upper else beta_upper_quantile(a, b, level)
+    chance = bernoulli.chance_quantile(belief[0], belief[1], level, not upper)
     return 1.0 / chance if chance > 0.0 else math.inf
 
 
@@ -102,7 +99,7 @@ def weights(law, mean, out):
 KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.sample})
 
 
-@dataclass(frozen=True)
+@register
 class Geometric(Family):
     """Trials to a first success, 1, 2, …; the belief on its chance is Beta(α, β), else Beta(1, 1).
 
@@ -118,9 +115,6 @@ class Geometric(Family):
     support = "whole numbers from 1 up"
     kernels = KERNELS
     no_joint = "the normaliser E[exp(X/τ)] of unbounded rewards with geometric tails is infinite"
-
-    def default_prior(self) -> tuple[float, ...]:
-        return (1.0, 1.0)
 
     def supports(self, reward: float) -> bool:
         return reward >= 1.0 and reward == math.floor(reward)

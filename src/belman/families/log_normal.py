@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import normal_gamma
@@ -18,8 +17,9 @@ from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length,
 from belman.engine import factory, kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
-from belman.families.family import ANY, LEAST, Family, FamilyKernels
+from belman.families.family import ANY, LEAST, FamilyKernels
 from belman.families.quantile_search import searched_quantile
+from belman.registry import register
 from belman.special import log_excess, log_ratio, normal_cdf, normal_quantile
 
 #: The default belief on the variance of the logarithms: Gamma(3, 4) on its inverse, so half of it
@@ -160,8 +160,8 @@ def _kernels() -> FamilyKernels:
 KERNELS = _kernels()
 
 
-@dataclass(frozen=True)
-class LogNormal(Family):
+@register
+class LogNormal(gaussian_unknown.OfTwoParameters):
     """Rewards above 0 with Gaussian logarithms; the belief on those is Normal-gamma.
 
     `typical` is about what a reward brings, to a factor of some hundreds: the weak default prior
@@ -179,30 +179,16 @@ class LogNormal(Family):
 
     name = "log-normal"
     mean_range = (0.0, math.inf)
-    coordinates = ("mean", "kappa", "alpha", "beta")
     support = "numbers above 0"
     kernels = KERNELS
     closed_form = False
     mean_exists = False
     no_joint = "the normaliser E[exp(X/τ)] of rewards with log-normal tails is infinite"
-    parameters = 2
-
-    def __post_init__(self) -> None:
-        self._positive(typical=self.typical, sigma=self.sigma)
-        super().__post_init__()
+    positive = ("typical", "sigma")
+    least = (ANY, LEAST, LEAST, LEAST)
 
     def default_prior(self) -> tuple[float, ...]:
         return (math.log(self.typical), PRIOR_WEIGHT, PRIOR_SHAPE, PRIOR_RATE)
-
-    def proper(self, belief: Sequence[float]) -> bool:
-        return all(value > 0.0 for value in belief[1:])
-
-    def _proper_words(self) -> str:
-        return "the last three positive"
-
-    @property
-    def least(self) -> tuple[float, ...]:
-        return (ANY, LEAST, LEAST, LEAST)
 
     def supports(self, reward: float) -> bool:
         return reward > 0.0

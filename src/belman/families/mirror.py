@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-from numpy.typing import ArrayLike
+from operator import attrgetter
 
 from belman.engine import factory, kernel
-from belman.families.family import Family, FamilyKernels, Floats
+from belman.families.family import Family, FamilyKernels
 
 
 @factory
@@ -94,7 +92,23 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     return FamilyKernels.of(base.belief, {**vars(base), "tilted": None, **locals()})
 
 
+#: What costs have in common with the rewards that they mirror.
+_SAME = (
+    "closed_form", "mean_exists", "conjugate", "foretells", "adds_up", "additive", "from_additive",
+    "plays_for_spread", "coordinates", "summed", "parameters", "reach", "least", "law", "bregman",
+    "default_prior", "completed", "proper", "check_prior", "spread_of", "_proper_words",
+)  # fmt: skip
+
+
+def _forwarded(kind: type[Mirror]) -> type[Mirror]:
+    """Let members be those of the family behind it; a decorator."""
+    for name in _SAME:
+        setattr(kind, name, property(attrgetter(f"of.{name}")))
+    return kind
+
+
 @dataclass(frozen=True)
+@_forwarded
 class Mirror(Family):
     """The family of −X, for costs X of another family.
 
@@ -118,66 +132,12 @@ class Mirror(Family):
         return mirrored(self.of.kernels)
 
     @property
-    def closed_form(self) -> bool:  # type: ignore[override]
-        return self.of.closed_form
-
-    @property
-    def mean_exists(self) -> bool:  # type: ignore[override]
-        return self.of.mean_exists
-
-    @property
-    def conjugate(self) -> bool:  # type: ignore[override]
-        return self.of.conjugate
-
-    @property
-    def foretells(self) -> bool:
-        return self.of.foretells
-
-    @property
-    def adds_up(self) -> bool:
-        return self.of.adds_up
-
-    def additive(self, belief: ArrayLike) -> Floats:
-        return self.of.additive(belief)
-
-    def from_additive(self, sums: ArrayLike) -> Floats:
-        return self.of.from_additive(sums)
-
-    @property
-    def plays_for_spread(self) -> float:  # type: ignore[override]
-        return self.of.plays_for_spread
-
-    @property
     def name(self) -> str:  # type: ignore[override]
         return f"mirrored {self.of.name}"
 
     @property
-    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.of.coordinates
-
-    @property
-    def summed(self) -> bool:  # type: ignore[override]
-        return self.of.summed
-
-    @property
     def support(self) -> str:  # type: ignore[override]
         return f"the negatives of {self.of.support}"
-
-    @property
-    def parameters(self) -> int:  # type: ignore[override]
-        return self.of.parameters
-
-    @property
-    def reach(self) -> tuple[float, ...]:
-        return self.of.reach
-
-    @property
-    def least(self) -> tuple[float, ...]:
-        return self.of.least
-
-    @property
-    def law(self) -> Floats:
-        return self.of.law
 
     @property
     def reward_range(self) -> tuple[float, float] | None:
@@ -189,30 +149,8 @@ class Mirror(Family):
         low, high = self.of.mean_range
         return (-high, -low)
 
-    @property
-    def bregman(self) -> bool:
-        return self.of.bregman
-
-    def default_prior(self) -> tuple[float, ...]:
-        return self.of.default_prior()
-
     def supports(self, reward: float) -> bool:
         return self.of.supports(-reward)
 
-    def completed(self, belief: tuple[float, ...]) -> tuple[float, ...]:
-        return self.of.completed(belief)
-
-    def proper(self, belief: Sequence[float]) -> bool:
-        return self.of.proper(belief)
-
-    def check_prior(self, prior: ArrayLike) -> tuple[float, ...]:
-        return self.of.check_prior(prior)
-
-    def _proper_words(self) -> str:
-        return self.of._proper_words()
-
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         return self.of.parameter_of(-mean)
-
-    def spread_of(self, theta: Sequence[float]) -> float:
-        return self.of.spread_of(theta)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.log_normal import LogNormal
 from belman.families.positive import FAR, Positive
 from belman.families.quantile_search import searched_quantile
+from belman.registry import register
 from belman.special import log_ratio
 
 _TYPICAL = 1  # its place in the law, behind the shape of gamma amounts
@@ -206,7 +206,7 @@ KERNELS = {
 }
 
 
-@dataclass(frozen=True)
+@register
 class Money(Family):
     """Rewards that are mostly 0 and sometimes an amount, such as what a visitor spends.
 
@@ -234,12 +234,13 @@ class Money(Family):
     mean_range = (0.0, math.inf)
     support = "numbers from 0 up"
     closed_form = False
+    positive = ("typical", "shape", "share", "sigma")
     no_joint = "the normaliser E[exp(X/τ)] of unbounded amounts is infinite"
 
     def __post_init__(self) -> None:
         if self.amounts not in KERNELS:
             raise FamilyError(unknown("distribution of amounts", self.amounts, KERNELS))
-        self._positive(typical=self.typical, shape=self.shape, share=self.share, sigma=self.sigma)
+        self._check_positive()
         if self.share > 1.0:
             raise FamilyError(f"share={self.share!r} is not a chance: it must be at most 1")
         super().__post_init__()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import gamma
@@ -11,6 +10,7 @@ from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.families.gamma_known_shape import rate_quantile
 from belman.families.gamma_known_shape import sample as sample_rate
+from belman.registry import register
 from belman.special import entropy_excess, gamma_cdf, gamma_survival, normal_quantile
 
 
@@ -28,11 +28,6 @@ def expected_reward(law, belief):
 @kernel
 def worth(law, belief):
     return belief[1]
-
-
-@kernel
-def imagine(law, belief):
-    update(law, belief, expected_reward(law, belief))
 
 
 @kernel
@@ -102,7 +97,7 @@ def weights(law, mean, out):
 KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 
-@dataclass(frozen=True)
+@register
 class Poisson(Family):
     """Counts 0, 1, 2, … of unknown rate; the belief on it is Gamma(α, β), by default Gamma(1, 1).
 
@@ -120,9 +115,6 @@ class Poisson(Family):
     no_joint = (
         "the normaliser of Poisson rewards turns the focal term round: it would seek the worst arm"
     )
-
-    def default_prior(self) -> tuple[float, ...]:
-        return (1.0, 1.0)
 
     def supports(self, reward: float) -> bool:
         return reward >= 0.0 and reward == math.floor(reward)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from belman.beliefs import normal_gamma
 from belman.engine import factory, kernel
@@ -23,6 +22,7 @@ from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
 from belman.families.log_normal import LogNormal, bounded_exp
+from belman.registry import register
 from belman.special import normal_quantile, ratio_excess
 
 #: The default belief on 1/τ, and the weight of the typical reward, in rewards.
@@ -151,7 +151,7 @@ def _kernels() -> FamilyKernels:
 KERNELS = _kernels()
 
 
-@dataclass(frozen=True)
+@register
 class Positive(LogNormal):
     """Rewards above 0 of any distribution; the belief on the log of their mean is Normal-gamma.
 

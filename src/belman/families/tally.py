@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from belman.engine import kernel
 from belman.families.family import Family, Floats
@@ -104,3 +105,23 @@ def _unlearned(family: Family, x: Floats) -> float:
     if family.name == "log-normal":
         return normal - float(np.log(x).sum())
     return normal if family.name == "gaussian-unknown" else 0.0
+
+
+@kernel
+def _learn(family, law, belief, rewards):
+    for i in range(rewards.size):
+        family.update(law, belief, rewards[i])
+
+
+def learnt(family: Family, belief: ArrayLike, rewards: ArrayLike) -> Floats:
+    """The belief after these rewards, each of which the family must support.
+
+    >>> from belman.families import Bernoulli
+    >>> learnt(Bernoulli(), (1.0, 1.0), [1.0, 0.0, 1.0]).tolist()
+    [3.0, 2.0]
+    """
+    after = np.array(belief, dtype=np.float64)
+    values = np.ascontiguousarray(rewards, dtype=np.float64)
+    if values.size:
+        family.enter(_learn, belief=after, rewards=values)
+    return after

@@ -19,7 +19,7 @@ from belman.engine import factory, kernel
 from belman.families import atoms, bernoulli
 from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
-from belman.special import beta_cdf, beta_quantile, beta_upper_quantile, log_beta
+from belman.special import log_beta
 
 _ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded are coins
 _EDGE = 1e-16
@@ -134,15 +134,13 @@ def foretells(family, law, belief):
 @kernel
 def mean_cdf(law, belief, x):
     first, second = moments.of_mean(belief)
-    return beta_cdf(first, second, min(max(x, 0.0), 1.0))
+    return bernoulli.chance_below(first, second, x)
 
 
 @kernel
 def mean_quantile(law, belief, level, upper):
     first, second = moments.of_mean(belief)
-    if upper:
-        return beta_upper_quantile(first, second, level)
-    return beta_quantile(first, second, level)
+    return bernoulli.chance_quantile(first, second, level, upper)
 
 
 @kernel

@@ -1,5 +1,10 @@
 """What the paper showed: every figure as data, and what is to be read from them."""
 
+from belman.errors import needing
+
+with needing("a figure of the paper", "lab", "xarray"):
+    import xarray  # noqa: F401
+
 from belman.figures import (
     barycentre,
     beliefs,
@@ -9,6 +14,7 @@ from belman.figures import (
     limit_theorems,
     pure_exploration,
     queueing,
+    schedule_map,
 )
 from belman.figures.claim import Claim
 from belman.figures.curves import Curves, Panel
@@ -28,8 +34,9 @@ _MADE: tuple[Figure, ...] = (
     limit_theorems.CENTRAL_LIMIT,
     limit_theorems.CONSISTENCY,
     pure_exploration.PURE_EXPLORATION,
-    queueing.ONE_QUEUE,
+    queueing.THREE_QUEUES,
     queueing.MATCHING,
+    schedule_map.SCHEDULE_MAP,
 )
 _CLAIMED: tuple[Claim, ...] = (
     *declared.CLAIMS,

@@ -100,7 +100,7 @@ def _theorem_1(everything: AllData) -> Judgement:
             Check(average, off, 0.0, 1e-10, runs=1),
             Check(mixture, apart, 0.0, 1e-9, runs=runs),
         ]
-    return Judgement(tests)
+    return Judgement({"": tests})
 
 
 CLAIM = claimed("barycentre", _theorem_1)

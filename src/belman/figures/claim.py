@@ -1,8 +1,9 @@
 """The contract of a claim: what the paper says, checks that the data must pass, and the verdict.
 
 A check is an estimate with a 95 % interval beside a limit. It holds if the whole interval is on the
-right side, fails if the whole interval is on the wrong one, and is undecided otherwise. Nobody
-writes a verdict by hand.
+right side, fails if the whole interval is on the wrong one, and is undecided otherwise. Readings of
+the paper exclude each other, so each has checks of its own, and a claim is reproduced under the
+reading that is named. Nobody writes a verdict by hand.
 """
 
 from __future__ import annotations
@@ -10,13 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from belman.figures.figure import Data
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.figures.figure import SEED, Data, with_interval
 from belman.table import Table, number
 
 #: The data of every figure that a claim rests on, by the figure's name.
 AllData = Mapping[str, Data]
+#: Runs of a player, out of as many as there are, for repetitions of a protocol: (repetition, run).
+Draw = Callable[[str, int], NDArray[np.int64]]
+
+#: Runs of the protocols for which a claim's chance is given: the published means', the text's.
+PROTOCOLS = (5, 25)
+_REPETITIONS = 2_000
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 
 class Verdict(StrEnum):
@@ -26,10 +37,15 @@ class Verdict(StrEnum):
     IN_PART = "in part"
     NOT = "not reproduced"
     UNDECIDED = "undecided"
+    PICTURE = "as a picture"
+    REFUTED = "refuted"
 
 
 class Check(NamedTuple):
-    """A statement, and the estimate that must be below (or above) a limit for it to be true."""
+    """A statement, and the estimate that must be below (or above) a limit for it to be true.
+
+    `redrawn` gives the estimates of repetitions with few runs, out of those that were played.
+    """
 
     states: str
     estimate: float
@@ -37,6 +53,7 @@ class Check(NamedTuple):
     limit: float
     below: bool = True
     runs: int = 0
+    redrawn: Callable[[Draw], NDArray[np.float64]] | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -60,33 +77,113 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 
 
 class Judgement(NamedTuple):
-    """The checks on which the verdict rests; those of causes and of our default do not count."""
+    """The checks of each reading, on which the verdict rests; those of causes do not count.
 
-    checks: Sequence[Check]
+    Each check `against` a claim is a counter-example: one that holds leaves of a claim that is
+    reproduced its picture, and refutes another.
+    """
+
+    readings: Mapping[str, Sequence[Check]]
     causes: Sequence[Check] = ()
+    against: Sequence[Check] = ()
+
+    @property
+    def reading(self) -> str:
+        """The reading that comes nearest to the claim: all checks hold, or the most of them."""
+
+        def nearness(reading: str) -> tuple[bool, int, int]:
+            found = [check.holds for check in self.readings[reading]]
+            return all(found), found.count(True), found.count(None)
+
+        return max(self.readings, key=nearness)
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """Those of that reading."""
+        return self.readings[self.reading]
 
     @property
     def verdict(self) -> Verdict:
         """What follows from the checks."""
-        return verdict(self.checks)
+        found = verdict(self.checks)
+        if not any(check.holds for check in self.against):
+            return found
+        return Verdict.PICTURE if found is Verdict.REPRODUCED else Verdict.REFUTED
+
+    def chance(self, runs: int) -> float | None:
+        """The chance that a protocol of so many runs a player shows all that the claim says.
+
+        Runs are drawn, with replacement and for each player apart, out of those that were played;
+        None if the checks rest on no runs.
+        """
+        if any(check.redrawn is None for check in self.checks):
+            return None
+        generator = np.random.default_rng([SEED, runs])
+        drawn: dict[str, NDArray[np.int64]] = {}
+
+        def draw(player: str, played: int) -> NDArray[np.int64]:
+            if player not in drawn:
+                drawn[player] = generator.integers(played, size=(_REPETITIONS, runs))
+            return drawn[player]
+
+        shown = np.ones(_REPETITIONS, dtype=bool)
+        for check in self.checks:
+            assert check.redrawn is not None
+            away = check.limit - check.redrawn(draw)
+            shown &= (away if check.below else -away) > 0.0
+        return float(shown.mean())
 
     def table(self) -> Table:
-        """Every check as a row."""
-        answer = {True: "yes", False: "no", None: "undecided"}
-        rows = [*self.checks, *self.causes]
-        return Table(
+        """Every check as a row: those that count, those of other readings, those of causes."""
+        rows = self.rows()
+        columns = {
+            "check": [row["states"] for row in rows],
+            "estimate": [with_interval(row["estimate"], row["half_width"]) for row in rows],
+            "must be": [f"{row['side']} {number(row['limit'])}" for row in rows],
+            "runs": [row["runs"] or "–" for row in rows],
+            "true": [ANSWERS[row["holds"]] for row in rows],
+            "counts": [_counting(row) for row in rows],
+        }
+        if len(self.readings) > 1:
+            columns["reading"] = [row["reading"] or "–" for row in rows]
+        return Table(columns)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every check as data: those that count first, then other readings, then causes.
+
+        The id of a check has its reading in it, so that it stays when another reading is named.
+        """
+        named = self.reading
+        kinds = [(named or "claim", self.readings[named], True), ("against", self.against, True)]
+        kinds += [(name, each, False) for name, each in self.readings.items() if name != named]
+        kinds.append(("cause", self.causes, False))
+        return [
             {
-                "check": [check.states for check in rows],
-                "estimate": [check.estimate for check in rows],
-                "±": [check.half_width for check in rows],
-                "must be": [
-                    f"{'<' if check.below else '>'} {number(check.limit)}" for check in rows
+                "id": f"{kind}.{place}",
+                "states": check.states,
+                "reading": kind if kind in self.readings else "",
+                "counts": counts,
+                "estimate": check.estimate,
+                "half_width": check.half_width,
+                "interval": [
+                    check.estimate - check.half_width,
+                    check.estimate + check.half_width,
                 ],
-                "runs": [check.runs for check in rows],
-                "true": [answer[check.holds] for check in rows],
-                "counts": ["yes"] * len(self.checks) + ["no"] * len(self.causes),
+                "side": "<" if check.below else ">",
+                "limit": check.limit,
+                "runs": check.runs,
+                "holds": check.holds,
             }
-        )
+            for kind, checks, counts in kinds
+            for place, check in enumerate(checks, 1)
+        ]
+
+
+def _counting(row: Mapping[str, Any]) -> str:
+    """Whether a check counts for its claim, against it, or not at all."""
+    if row["id"].startswith("against"):
+        return "against"
+    return "yes" if row["counts"] else "no"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.figures.figure import (
+    PAPER_COLUMN,
+    SEED,
+    Data,
+    Effort,
+    Figure,
+    Part,
+    with_interval,
+)
+from belman.figures.players import PAPERS
 from belman.lab.simulation import Simulation, simulate
 from belman.measures import condense, half_width
 from belman.plots import curve_data, draw_grid, style, together
@@ -35,10 +44,12 @@ class Panel:
     slow: Mapping[str, Any] = field(default_factory=dict)
     slow_runs: int = 200
     paper_runs: int = 25
+    quick_runs: int = 0
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         """One simulation for the players, one for the slow ones."""
-        found = {self.title: self._part(self.players, effort.runs(self.runs, self.paper_runs))}
+        runs = effort.runs(self.runs, self.paper_runs, self.quick_runs)
+        found = {self.title: self._part(self.players, runs)}
         if self.slow:
             runs = effort.runs(self.slow_runs, self.paper_runs)
             found[f"{self.title}, slow"] = self._part(self.slow, runs)
@@ -74,8 +85,12 @@ class Curves(Figure):
     ceiling: float | None = None  # of the first row; curves that leave it are named with their ends
     against: str = "Thompson"
     bound: bool = False  # draw the slope of Lai and Robbins
-    #: the paper's numbers of the first panel, by player
-    published: Mapping[str, str] = field(default_factory=dict)
+    #: players in front; the others are pale
+    front: Sequence[str] = ()
+    #: the paper's suboptimal draws at the end of the first panel: mean and band, by player
+    published: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    #: its BelMan on the way: turns, draws
+    published_curve: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         return {name: part for panel in self.panels for name, part in panel.parts(effort).items()}
@@ -87,8 +102,12 @@ class Curves(Figure):
             columns[panel.title] = [
                 together(*(curve_data(part, name) for part in found)) for name in self.variables
             ]
-        look: Any = {"logarithmic": self.logarithmic, "ceiling": self.ceiling}
+        look: Any = {"logarithmic": self.logarithmic, "ceiling": self.ceiling, "front": self.front}
         picture = draw_grid(columns, log=self.log, **look)
+        if self.published:
+            place = len(self.panels) * (len(self.variables) - 1)
+            names = columns[self.panels[0].title][-1].players
+            self._draw_published(picture.axes[place], names)
         if self.bound:
             for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
                 _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))
@@ -110,15 +129,34 @@ class Curves(Figure):
         }
         for variable in self.variables:
             found = [last(parts, player, variable) for player in order]
-            columns |= with_half_width(variable.replace("_", " "), found)
+            columns[variable.replace("_", " ")] = intervals(found)
         if self.against in ends:
             # xarray keeps the runs that both have played
             pairs = [ends[player] - ends[self.against] for player in order]
-            columns |= with_half_width(f"minus {self.against}", pairs)
+            columns[f"minus {self.against}"] = intervals(pairs)
         if self.published and panel is self.panels[0]:
-            columns["paper"] = [self.published.get(player, "–") for player in order]
+            known: list[object] = [self._published(player) for player in order]
+            columns = {"player": columns["player"], PAPER_COLUMN: known, **columns}
         title = f"{panel.title}, turn {panel.horizon:,}; ± are half-widths of 95 % intervals"
         return Table(columns, title)
+
+    def _published(self, player: str) -> str:
+        """The paper's mean and band, which all readings of its BelMan share."""
+        found = self.published.get("BelMan (paper)" if player in PAPERS.values() else player)
+        return f"{found[0]:.0f} draws ({found[1]:.0f}–{found[2]:.0f})" if found else "–"
+
+    def _draw_published(self, ax: Axes, players: Sequence[str]) -> None:
+        """The paper's means and bands in grey, edged as the curve they stand for, near the end."""
+        grey: Any = {"color": "0.45", "zorder": 4}
+        for place, (name, (mean, low, high)) in enumerate(self.published.items()):
+            turn = (0.995 - 0.015 * place) * self.panels[0].horizon
+            edge = style.colour(players.index(name)) if name in players else style.ink(ax)
+            ax.plot([turn, turn], [low, high], linewidth=1.0, **grey)
+            mark: Any = {"marker": "D", "markersize": 5.5, "markeredgecolor": edge}
+            ax.plot(turn, mean, markeredgewidth=1.4, clip_on=False, **mark, **grey)
+        if self.published_curve:
+            turns, draws = (self.published_curve[name] for name in ("turns", "draws"))
+            ax.plot(turns, draws, marker=".", linestyle=(0, (2, 2)), linewidth=1.0, **grey)
 
 
 def _draw_bound(panel: Panel, ax: Axes, end: float) -> None:
@@ -140,10 +178,6 @@ def last(
     raise KeyError(player)
 
 
-def with_half_width(name: str, values: Iterable[xarray.DataArray]) -> dict[str, list[object]]:
-    """Two columns of a table: means over runs, and half-widths of their 95 % intervals."""
-    given = list(values)
-    return {
-        name: [float(runs.mean()) for runs in given],
-        f"± {name}": [float(half_width(runs)) for runs in given],
-    }
+def intervals(values: Iterable[xarray.DataArray]) -> list[object]:
+    """A column of a table: means over runs, with their intervals."""
+    return [with_interval(float(runs.mean()), float(half_width(runs))) for runs in values]

@@ -8,51 +8,42 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from belman.figures.checks import TESTS, Test, judge_panels
+from belman.figures.checks import TESTS, Test, judge_panel
 from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.curves import Curves, Panel
 from belman.figures.players import (
-    BOUNDED,
-    EXPONENTIAL,
-    FEW,
-    READINGS,
     SLOW,
     TEN,
     TWENTY,
     BetaThompson,
     bernoulli_players,
+    exponential_players,
+    few_players,
 )
 from belman.problems import bernoulli, exponential
 
+_WIDTH = 10.0  # of exponential rewards, for players that have to be told
 _ARMS = {"ten": TEN, "twenty": TWENTY}
-_PLAYERS: dict[str, Mapping[str, Any]] = {
-    "few": FEW,
-    "readings": READINGS,
-    "exponential": EXPONENTIAL,
-    "bounded": BOUNDED,
-}
 _SLOW = {"ids": SLOW, "ids and beta": {**SLOW, "Thompson (Beta)": BetaThompson}}
 
 
-def _panels(given: Mapping[str, Any]) -> Iterator[Panel]:
-    """The panel of a declaration; two of exponential parameters, which the paper's text lets read
-    as rates and as means.
-    """
+def _panel(given: Mapping[str, Any]) -> Panel:
+    """The panel of a declaration."""
     title, horizon = given["title"], given.get("horizon", 1_000)
-    more = {key: given[key] for key in ("runs", "slow_runs", "paper_runs") if key in given}
+    sizes = ("runs", "slow_runs", "paper_runs", "quick_runs")
+    more = {key: given[key] for key in sizes if key in given}
     if "slow" in given:
         more["slow"] = _SLOW[given["slow"]]
     if "bernoulli" in given:
         means = given["bernoulli"]
         problem = bernoulli(_ARMS[means] if isinstance(means, str) else means)
-        players = _PLAYERS[given["players"]] if "players" in given else bernoulli_players(horizon)
-        yield Panel(title, problem, players, horizon, **more)
-        return
-    players, parameters = _PLAYERS[given.get("players", "exponential")], given["exponential"]
-    readings = {"rates": [1.0 / rate for rate in parameters], "means": parameters}
-    for reading, means in readings.items():
-        problem = exponential(means, given.get("bound"))
-        yield Panel(f"{reading} {title}", problem, players, horizon, **more)
+        players = (few_players if given.get("few") else bernoulli_players)(horizon)
+        return Panel(title, problem, players, horizon, **more)
+    unit, bound = given["unit"], given.get("bound")
+    means = [1.0 / (rate * unit) for rate in given["rates"]]
+    problem = exponential(means, None if bound is None else bound / unit)
+    players = exponential_players(_WIDTH / unit, bound is not None)
+    return Panel(title, problem, players, horizon, **more)
 
 
 def _tests(given: Iterable[Sequence[Any]]) -> Iterator[Test]:
@@ -76,15 +67,13 @@ def claimed(name: str, judge: Callable[[AllData], Judgement]) -> Claim:
 
 def _regret(name: str, given: Mapping[str, Any]) -> Curves:
     drawn = {key: value for key, value in given.items() if key not in ("panels", "claim")}
-    panels = tuple(panel for one in given["panels"] for panel in _panels(one))
-    return Curves(name=name, panels=panels, **drawn)
+    return Curves(name=name, panels=tuple(map(_panel, given["panels"])), **drawn)
 
 
 def _claim(figure: Curves) -> Claim:
     given = DECLARED[figure.name]["claim"]
-    kinds = ("checks", "causes", "of_the_first")
-    tests = [list(_tests(given.get(kind, ()))) for kind in kinds]
-    return claimed(figure.name, judge_panels(figure, *tests))
+    checks, causes = (list(_tests(given.get(kind, ()))) for kind in ("checks", "causes"))
+    return claimed(figure.name, judge_panel(figure, checks, causes))
 
 
 _TEXT = resources.files("belman.figures").joinpath("figures.toml").read_text(encoding="utf-8")

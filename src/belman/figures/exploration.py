@@ -14,12 +14,12 @@ import numpy as np
 import xarray
 
 from belman.exposure import Evidence, Exposure, Infinite, Paper, two_phase
-from belman.figures.checks import check
-from belman.figures.claim import AllData, Check, Judgement
-from belman.figures.curves import Curves, Panel, last, with_half_width
+from belman.figures.checks import Floats, check, compare
+from belman.figures.claim import AllData, Check, Draw, Judgement
+from belman.figures.curves import Curves, Panel, intervals, last
 from belman.figures.declared import claimed, said
 from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
-from belman.figures.players import TWENTY
+from belman.figures.players import PAPERS, TWENTY
 from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import condense, half_width
 from belman.plots import curve_data, draw_curves, style
@@ -31,18 +31,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 _WINDOWS = (0, 100, 200, 500, 1_000)
-_HORIZON = 5_000
-_PAPER, _OURS = "BelMan (paper) after exploring", "BelMan after exploring"
-_RIVAL = "top-two Thompson, then Thompson"
+_HORIZON, _AFTER = 5_000, 1_000  # turns; those that are counted after a window
+_OURS, _RIVAL = "BelMan", "top-two Thompson, then Thompson"
 
 
-def _belman(then: Exposure) -> Callable[[int], Policy]:
-    return lambda window: BelMan(two_phase(window, then))
+def _belman(then: Exposure, reading: str = "barycentre") -> Callable[[int], Policy]:
+    return lambda window: BelMan(two_phase(window, then), reading)
 
 
-def _panel(title: str, policy: Callable[[int], Policy]) -> Panel:
+@dataclass(frozen=True)
+class Windows(Panel):
+    """A player with windows of exploration; kept is the regret of the turns after each window."""
+
+    def condensed(self, result: xarray.Dataset) -> xarray.Dataset:
+        regret = result.regret
+        grown = [
+            regret.sel(player=_name(window)).sel(turn=window + _AFTER, method="nearest")
+            - (regret.sel(player=_name(window)).sel(turn=window, method="nearest") if window else 0)
+            for window in _WINDOWS
+        ]
+        after = xarray.concat([each.drop_vars("turn", errors="ignore") for each in grown], "player")
+        return condense(result).assign(after=after.transpose("player", "run"))
+
+
+def _panel(title: str, policy: Callable[[int], Policy], quick_runs: int = 0) -> Panel:
     players = {_name(window): policy(window) for window in _WINDOWS}
-    return Panel(title, bernoulli(TWENTY), players, _HORIZON, runs=2_000)
+    problem = bernoulli(TWENTY)
+    return Windows(title, problem, players, _HORIZON, runs=2_000, quick_runs=quick_runs)
 
 
 def _name(window: int) -> str:
@@ -52,7 +67,10 @@ def _name(window: int) -> str:
 TWO_PHASE = Curves(
     **said("two-phase"),
     panels=(
-        _panel(_PAPER, _belman(Paper())),
+        *(
+            _panel(name, _belman(Paper(), reading), quick_runs=400 if reading == "joint" else 0)
+            for reading, name in PAPERS.items()
+        ),
         _panel(_OURS, _belman(Evidence())),
         _panel(_RIVAL, lambda window: Phases(TopTwoThompson(), Thompson(), turns=window)),
     ),
@@ -76,7 +94,16 @@ def _transition(part: xarray.Dataset, window: int) -> Check:
     end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
     during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)
     slower = "regret grows less than half as fast (regret per turn, minus half of that before)"
-    return check(f"{window:,} turns: after the window {slower}", after - 0.5 * during)
+    words = f"{window:,} turns: after the window {slower}"
+    return check(words, after - 0.5 * during, player=_name(window))
+
+
+def _grows_less(part: xarray.Dataset, window: int, other: int) -> Check:
+    """Regret of the turns after one window is less than after another, or than at the start."""
+    than = f"after one of {other:,}" if other else f"in the first {_AFTER:,} turns without a window"
+    words = f"{window:,} turns: less regret in the {_AFTER:,} turns after the window than {than}"
+    own, rival = ((_name(each), part.after.sel(player=_name(each))) for each in (window, other))
+    return compare(words, own, rival)
 
 
 def _later(part: xarray.Dataset, window: int, other: int, who: str = "") -> Check:
@@ -86,20 +113,43 @@ def _later(part: xarray.Dataset, window: int, other: int, who: str = "") -> Chec
     return check(words, 3_750.0 * grown)
 
 
+def _sharper(part: xarray.Dataset) -> Check:
+    """The longer the window, the less regret after it: the slope of a line through all windows."""
+    windows = _WINDOWS[1:]
+    off = np.log2(windows) - np.log2(windows).mean()
+    weights = dict(zip(windows, off / (off**2).sum(), strict=True))
+    after = {window: part.after.sel(player=_name(window)) for window in windows}
+
+    def redrawn(draw: Draw) -> Floats:
+        means = (
+            weight * after[window].values[draw(_name(window), after[window].size)].mean(axis=1)
+            for window, weight in weights.items()
+        )
+        return np.asarray(sum(means), dtype=np.float64)
+
+    words = f"the longer the window, the less regret in the {_AFTER:,} turns after (per doubling)"
+    slope = sum(weight * after[window] for window, weight in weights.items())
+    return check(words, slope)._replace(redrawn=redrawn)
+
+
 def _two_phases(everything: AllData) -> Judgement:
     data, windows = everything["two-phase"], _WINDOWS[1:]
-    paper, ours, rival = (data[title] for title in (_PAPER, _OURS, _RIVAL))
-    return Judgement(
-        [
-            *(_transition(paper, window) for window in windows),
-            *(_later(paper, window, 0) for window in windows),
-            *(_later(paper, window, shorter) for shorter, window in pairwise(windows)),
-        ],
-        [
-            *(_later(ours, window, 0, "default: ") for window in windows),
-            *(_later(rival, window, 0, "top-two, then Thompson: ") for window in windows),
-        ],
-    )
+    readings = {
+        reading: [
+            *(_transition(data[name], window) for window in windows),
+            *(_grows_less(data[name], window, 0) for window in windows),
+            _sharper(data[name]),
+        ]
+        for reading, name in PAPERS.items()
+    }
+    named = data[PAPERS[Judgement(readings).reading]]
+    causes = [
+        *(_grows_less(named, window, shorter) for shorter, window in pairwise(windows)),
+        *(_later(named, window, 0, "same calendar turns, ") for window in windows),
+        *(_later(data[_OURS], window, 0, "default: ") for window in windows),
+        *(_later(data[_RIVAL], window, 0, "top-two, then Thompson: ") for window in windows),
+    ]
+    return Judgement(readings, causes)
 
 
 _TURNS, _RUNS = 1_000, 1_000
@@ -166,8 +216,8 @@ class ExplorationShares(Figure):
         shares = [_shares(found, name).mean("run") for name in names]
         columns: dict[str, list[object]] = {
             "player": list(names),
-            **with_half_width("simple regret", (regret[name] for name in names)),
-            **with_half_width("error", (last([found], name, "error") * 1.0 for name in names)),
+            "simple regret": intervals(regret[name] for name in names),
+            "error": intervals(last([found], name, "error") * 1.0 for name in names),
             "least share": [float(share.min()) for share in shares],
             "largest": [float(share.max()) for share in shares],
             "of the best arm": [float(share[0]) for share in shares],
@@ -194,19 +244,6 @@ SHARES = ExplorationShares(**said("exploration-shares"))
 
 def _almost_uniform(everything: AllData) -> Judgement:
     found = everything["exploration-shares"][_NAME]
-    share = _shares(found, _EXPLORE)
-    mean = share.mean("run")
-    checks = []
-    fewest, most = int(np.argmin(mean.values)), int(np.argmax(mean.values))
-    for arm, below, limit in ((fewest, False, 0.8), (most, True, 1.25)):
-        which = f"{'most' if below else 'least'} played arm (mean {TWENTY[arm]:g})"
-        words = f"{_EXPLORE}: {which} within {limit:g} of uniform"
-        checks.append(check(words, share.isel(arm=arm), limit, below))
-    within = float(((mean > 0.8) & (mean < 1.25)).mean())
-    words = f"{_EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)"
-    checks.append(Check(words, within, 0.0, 0.5, False, share.sizes["run"]))
-    words = f"{_EXPLORE}: in a run, too, the least played arm has half of the uniform share"
-    checks.append(check(words, share.min("arm"), 0.5, False))
     pairs = ((_EXPLORE, "uniform"), (_NATURAL, _EXPLORE), (_WIDEST, _EXPLORE), (_WIDEST, "uniform"))
     causes = []
     for name, other in pairs:
@@ -214,7 +251,32 @@ def _almost_uniform(everything: AllData) -> Judgement:
         causes.append(check(f"{name}: less simple regret than {other}", lacks - rival))
     words = f"{_EXPLORE}: some runs leave an arm with fewer than {_FEW} plays (share of runs)"
     causes.append(check(words, _starved(found, _EXPLORE), below=False))
-    return Judgement(checks, causes)
+    # without a pull the joint projection is the barycentre
+    readings = {"joint, barycentre": _EXPLORE, "natural": _NATURAL}
+    return Judgement({each: _evenness(found, name) for each, name in readings.items()}, causes)
+
+
+def _evenness(found: xarray.Dataset, player: str) -> list[Check]:
+    """Arms have the uniform share of plays, on average over runs and in a run."""
+    share = _shares(found, player)
+    mean = share.mean("run")
+    checks = []
+    fewest, most = int(np.argmin(mean.values)), int(np.argmax(mean.values))
+    for arm, below, limit in ((fewest, False, 0.8), (most, True, 1.25)):
+        which = f"{'most' if below else 'least'} played arm (mean {TWENTY[arm]:g})"
+        words = f"{player}: {which} within {limit:g} of uniform"
+        checks.append(check(words, share.isel(arm=arm), limit, below, player))
+    within = float(((mean > 0.8) & (mean < 1.25)).mean())
+    words = f"{player}: most arms within 0.8 and 1.25 of uniform (share of arms)"
+
+    def redrawn(draw: Draw) -> Floats:
+        means = share.values[draw(player, share.sizes["run"])].mean(axis=1)
+        return np.asarray(((means > 0.8) & (means < 1.25)).mean(axis=1), dtype=np.float64)
+
+    checks.append(Check(words, within, 0.0, 0.5, False, share.sizes["run"], redrawn))
+    words = f"{player}: in a run, too, the least played arm has half of the uniform share"
+    checks.append(check(words, share.min("arm"), 0.5, False, player))
+    return checks
 
 
 CLAIMS = (claimed("two-phase", _two_phases), claimed("exploration-shares", _almost_uniform))

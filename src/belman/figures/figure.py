@@ -7,6 +7,7 @@ be drawn again without playing again.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from belman.lab.design import Design
 from belman.plots import style
-from belman.table import Table
+from belman.table import Table, number
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure as Picture
 
 SEED = 2019
+#: The column of a table that has the paper's own numbers, the second one.
+PAPER_COLUMN = "in the paper"
 Data = Mapping[str, "xarray.Dataset"]
 
 
@@ -33,8 +36,10 @@ class Effort(NamedTuple):
     exactly: int | None = None
     as_in_paper: bool = False
 
-    def runs(self, full: int, paper: int = 25) -> int:
+    def runs(self, full: int, paper: int = 25, quick: int = 0) -> int:
         """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper.
+
+        `quick` is the least that a claim needs to be decided.
 
         >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000)
         (50, 1000, 25)
@@ -43,7 +48,8 @@ class Effort(NamedTuple):
         """
         if self.exactly is not None:
             return self.exactly
-        return paper if self.as_in_paper else min(full, max(self.least, round(self.share * full)))
+        least = max(self.least, quick, round(self.share * full))
+        return paper if self.as_in_paper else min(full, least)
 
 
 #: All runs of every figure.
@@ -86,6 +92,18 @@ class Figure(ABC):
     def tables(self, data: Data) -> list[Table]:
         """Numbers with their intervals."""
         return []
+
+
+def with_interval(mean: float, half_width: float) -> str:
+    """A mean and half of its 95 % interval, both to two digits of the latter.
+
+    >>> with_interval(12.3456, 0.5), with_interval(-441.2, 37.0), with_interval(0.25, 0.0)
+    ('12.35 ± 0.50', '-441 ± 37', '0.25')
+    """
+    if not 0.0 < half_width < math.inf:
+        return number(mean) if half_width == 0.0 else f"{number(mean)} ± {number(half_width)}"
+    places = max(0, 1 - math.floor(math.log10(half_width)))
+    return f"{mean:,.{places}f} ± {half_width:,.{places}f}"
 
 
 def canvas(

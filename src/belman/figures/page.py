@@ -11,8 +11,9 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from belman.figures.claim import Claim, Judgement, Verdict
-from belman.figures.figure import Figure
+from belman.figures.claim import PROTOCOLS, Claim, Judgement, Verdict
+from belman.figures.figure import PAPER_COLUMN, Figure
+from belman.figures.handout import percent
 from belman.table import Table
 
 _STYLE = resources.files("belman.figures").joinpath("page.css").read_text(encoding="utf-8")
@@ -71,19 +72,21 @@ def badge(verdict: Verdict) -> str:
     return f'<span class="verdict {str(verdict).replace(" ", "-")}">{verdict}</span>'
 
 
-def wide(table: str) -> str:
-    """A table that scrolls by itself where the screen is narrow."""
-    return f'<div class="wide" tabindex="0" role="region" aria-label="table">{table}</div>'
+def wide(content: str, kind: str = "", label: str = "table") -> str:
+    """A table or a picture that scrolls by itself where the screen is narrow."""
+    look = f"wide {kind}".strip()
+    return f'<div class="{look}" tabindex="0" role="region" aria-label="{label}">{content}</div>'
+
+
+def _kind(table: Table) -> str:
+    """Tables whose second column has the paper's numbers keep it in sight while they scroll."""
+    return "beside" if list(table.columns)[1:2] == [PAPER_COLUMN] else ""
 
 
 def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
-    rows = "".join(
-        f"<tr><td>{claim.number}</td>"
-        f"<td><a href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td>"
-        f"<td>{badge(judgement.verdict)}</td><td>{html.escape(claim.says)}</td></tr>"
-        for claim, judgement in judged
-    )
-    names = ("", "claim", "the data say", "the paper says")
+    names = ["", "claim", "the data say", "reading", "the paper says"]
+    names += [f"chance in {runs} runs" for runs in PROTOCOLS]
+    rows = "".join(_row(names, claim, judgement) for claim, judgement in judged)
     head = "".join(f"<th scope='col'>{name}</th>" for name in names)
     found = [judgement.verdict for _, judgement in judged]
     counts = ", ".join(
@@ -91,7 +94,26 @@ def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
     )
     content = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     table = f"<table class='words'><caption>{counts}</caption>{content}</table>"
-    return f"<h2 id='claims'>The claims</h2>{wide(table)}"
+    said = (
+        "Readings exclude each other, so a claim is judged under each, and the one that comes "
+        "nearest is named. The last columns say how likely all that a claim says is to be seen in "
+        "the means of 5 runs a player, as in the published pictures, and of 25, as in the text."
+    )
+    return f"<h2 id='claims'>The claims</h2><p>{said}</p>{wide(table)}"
+
+
+def _row(names: Sequence[str], claim: Claim, judgement: Judgement) -> str:
+    """A row of the summary; every cell knows its column, for screens too narrow for a table."""
+    cells = [
+        str(claim.number),
+        f"<a href='#claim-{claim.number}'>{html.escape(claim.title)}</a>",
+        badge(judgement.verdict),
+        html.escape(judgement.reading or "–"),
+        html.escape(claim.says),
+        *(percent(judgement.chance(runs)) for runs in PROTOCOLS),
+    ]
+    named = zip(names, cells, strict=True)
+    return f"<tr>{''.join(f'<td data-name={name!r}>{cell}</td>' for name, cell in named)}</tr>"
 
 
 def _contents(sections: Iterable[Section]) -> str:
@@ -116,7 +138,7 @@ def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder
             f"<h2 id='{figure.name}'>{html.escape(figure.title)}</h2></summary>",
             f"<p>{html.escape(figure.shows)}</p>{paper}",
             _picture(section, folder),
-            *(wide(table._repr_html_()) for table in section.tables),
+            *(wide(table._repr_html_(), _kind(table)) for table in section.tables),
             *claims,
             "<details><summary>Settings, data, and how to redraw it</summary>",
             f"<p>Redraw: <code>belman figure {figure.name}</code>. "
@@ -138,4 +160,4 @@ def _picture(section: Section, folder: Path) -> str:
     content = base64.b64encode((folder / section.picture).read_bytes()).decode()
     source = f"data:image/png;base64,{content}"
     alt = html.escape(f"{section.figure.title}: {section.figure.shows}", quote=True)
-    return f'<img src="{source}" alt="{alt}" loading="lazy">'
+    return wide(f'<img src="{source}" alt="{alt}" loading="lazy">', "picture", "picture")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from belman.policies import (
     IDS,
     IMED,
     KLUCB,
-    UCB1,
     BayesUCB,
     BelMan,
     EpsilonGreedy,
-    Gittins,
+    FiniteGittins,
+    Greedy,
     KLUCBPlus,
+    LogUCB,
     Policy,
     Random,
     Thompson,
@@ -27,48 +26,75 @@ TWENTY: tuple[float, ...] = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 
 TWENTY += (0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 #: Its ten arms of small means.
 TEN = (0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
-#: Where the paper cuts exponential rewards, and by what policies made for [0, 1] divide them.
-BOUND = 10.0
+#: The rates of its five exponential arms.
+RATES = (0.2, 0.25, 0.33, 0.5, 1.0)
+#: The paper's schedule under each reading of the reverse projection; `joint` is Algorithm 1.
+PAPERS = {reading: f"BelMan ({reading})" for reading in ("joint", "barycentre", "natural")}
 
-BELMAN: dict[str, Policy] = {"BelMan": BelMan(), "BelMan (paper)": BelMan.paper()}
-FEW: dict[str, Policy] = {**BELMAN, "Thompson": Thompson(), "Random": Random()}
-#: The readings of the reverse projection, under the paper's schedule.
-READINGS: dict[str, Policy] = {
-    **{reading: BelMan.paper(reading) for reading in ("barycentre", "joint", "natural")},
-    "BelMan": BelMan(),
-    "Thompson": Thompson(),
-}
+
+def readings(*without: str, unit: float | None = None) -> dict[str, Policy]:
+    """BelMan as the paper has it, under each reading but some."""
+    kept = {reading: name for reading, name in PAPERS.items() if reading not in without}
+    return {name: BelMan.paper(reading, unit) for reading, name in kept.items()}
+
+
+BELMAN: dict[str, Policy] = {"BelMan": BelMan(), **readings()}
 SLOW: dict[str, Policy] = {"IDS": IDS()}
 SCEPTICS: dict[str, Policy] = {"ε-greedy": EpsilonGreedy(0.1)}
 SCEPTICS |= {"KL-UCB+": KLUCBPlus(), "IMED": IMED()}
 
 
+def few_players(horizon: int) -> dict[str, Policy]:
+    """Those of the first look: ours, the paper's, and what people compare with."""
+    return {
+        "BelMan": BelMan(),
+        "BelMan, told the horizon": BelMan.until(horizon),
+        **readings("natural"),
+        "Thompson": Thompson(),
+        "greedy": Greedy(),
+        "ε-greedy": EpsilonGreedy(0.1),
+        "Random": Random(),
+    }
+
+
 def bernoulli_players(horizon: int) -> dict[str, Policy]:
-    """Those of the Bernoulli figures; Gittins' index has the discount 1 − 1/T."""
+    """Those of the Bernoulli figures; UCB has the constant ½ and Gittins' index the turns left."""
     return {
         **BELMAN,
         "Thompson": Thompson(),
         "Bayes-UCB": BayesUCB(),
         "KL-UCB": KLUCB(),
-        "UCB": UCB1(),
-        "Gittins": Gittins(horizon=horizon),
+        "UCB": LogUCB(exponent=1.0),
+        "Gittins": FiniteGittins(horizon),
         **SCEPTICS,
         "Random": Random(),
     }
 
 
-EXPONENTIAL: dict[str, Policy] = {
-    **BELMAN,
-    "Thompson": Thompson(),
-    "UCB-tuned": UCBTuned(range=(0.0, BOUND)),
-    "KL-UCB-exp": KLUCB(divergence="exponential", range=(0.0, BOUND)),
-    **SCEPTICS,
-    "Random": Random(),
-}
+def exponential_players(width: float, bounded: bool) -> dict[str, Policy]:
+    """Those of the exponential figures, whose rewards are mostly in [0, `width`].
+
+    The joint projection does not exist for rewards without a bound. Where the width is not 1, the
+    schedule is played in units of 1 as well, which shows what a wrong unit does.
+    """
+    without = () if bounded else ("joint",)
+    wide = (0.0, width)
+    wrong = {} if width == 1.0 else readings(*without, unit=1.0)
+    return {
+        "BelMan": BelMan(),
+        **readings(*without, unit=width),
+        **{f"{name}, unit 1": policy for name, policy in wrong.items()},
+        "Thompson": Thompson(),
+        "UCB-tuned": UCBTuned(range=wide, cap=False),
+        "KL-UCB-exp": KLUCB(divergence="exponential", range=wide),
+        **({"KL-UCB": KLUCB(divergence="bernoulli", range=wide)} if bounded else {}),
+        **(SCEPTICS if width == 1.0 else {}),
+        "Random": Random(),
+    }
 
 
 class BetaThompson:
-    """Thompson sampling with Beta beliefs on rewards divided by the bound, in plain Python."""
+    """Thompson sampling with Beta beliefs on rewards in [0, 1], in plain Python."""
 
     def __init__(self, arms: int, mind: np.random.Generator) -> None:
         self._mind = mind
@@ -80,14 +106,5 @@ class BetaThompson:
 
     def tell(self, arm: int, reward: float) -> None:
         """Count a reward as a part of a success."""
-        share = reward / BOUND
-        self._wins[arm] += share
-        self._losses[arm] += 1.0 - share
-
-
-#: Rivals as the sizes in the paper's bounded figure suggest that they were run.
-BOUNDED: dict[str, Any] = {
-    **EXPONENTIAL,
-    "KL-UCB": KLUCB(divergence="bernoulli", range=(0.0, BOUND)),
-    "UCB-tuned (no cap)": UCBTuned(range=(0.0, BOUND), cap=False),
-}
+        self._wins[arm] += reward
+        self._losses[arm] += 1.0 - reward

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -17,6 +18,7 @@ _SEPARATORS = ("\t", ";", "|", ",")
 _ONE_COLUMN = "\x1f"  # which no text holds: nothing is separated
 _TRIED = 20  # rows that a separator is tried on, where the header has several
 _CHUNK = 512  # rows held as lists: more of them wake the garbage collector, again and again
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -24,6 +26,26 @@ def _lines(content: bytes) -> io.TextIOWrapper:
     """The lines of a text, without its byte-order mark, as the module csv wants them."""
     encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     return io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
+
+
+def in_utf_8(content: bytes) -> tuple[bytes, str]:
+    """Return a text in UTF-8 or UTF-16, and what was assumed of one that is in neither.
+
+    Spreadsheets still write Windows-1252, in which letters with accents are bytes that UTF-8 does
+    not know. Content with control characters is no text, and is left as it is.
+
+    >>> text, said = in_utf_8("arm, Grün".encode("cp1252"))
+    >>> text.decode(), said
+    ('arm, Grün', 'The file is not UTF-8: it was read as Windows-1252 (Latin-1).')
+    """
+    try:
+        if content.startswith(_UTF_16) or content.decode():
+            return content, ""
+    except UnicodeDecodeError:
+        if not _CONTROL.search(content):
+            said = "The file is not UTF-8: it was read as Windows-1252 (Latin-1)."
+            return content.decode("cp1252", "replace").encode(), said
+    return content, ""
 
 
 def _filled(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -26,7 +26,7 @@ class Frame:
     `source` is what messages call the table: the path of a file, "the data frame". A column is read
     by what it is to hold; cells that cannot be are refused together, with their rows counted from
     1 below the header. Cells are texts as they stand in a file, or `typed` as in JSON and in data
-    frames. With `decimal_comma` 0,5 is a number.
+    frames. With `decimal_comma` 1,234 is less than 2 in a column that does not tell.
 
     >>> frame = Frame("visits.csv", {"arm": ["a", "b"], "spent": ["1.5", "NA"]})
     >>> frame.names("arm"), frame.numbers("spent", missing=True).tolist()
@@ -40,6 +40,7 @@ class Frame:
     columns: Mapping[str, Sequence[Any]]
     typed: bool = False
     decimal_comma: bool = False
+    said: str = ""  # what had to be assumed to read it
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -95,13 +96,16 @@ class Frame:
         """Read texts; None for missing values."""
         return [None if cell is None else str(cell) for cell in self.keys(name)]
 
-    def names(self, name: str) -> list[str]:
-        """Read names, as of arms: any text is one, NA and none too, but not an empty cell."""
+    def names(self, name: str, *, missing: bool = False) -> list[str]:
+        """Read names, as of arms: any text is one, NA and none too, but not an empty cell, which is
+        an empty text where those may be.
+        """
         found = [
             cell.strip() if isinstance(cell, str) else "" if cells.is_missing(cell) else str(cell)
             for cell in self.cells(name)
         ]
-        self._refuse(name, [i for i, text in enumerate(found) if not text], "a name")
+        if not missing:
+            self._refuse(name, [i for i, text in enumerate(found) if not text], "a name")
         return found
 
     def json(self, name: str) -> list[Any]:
@@ -140,11 +144,12 @@ class Frame:
         return found
 
     def _parsed(
-        self, name: str, read: Callable[[Any, bool], Any], what: str, missing: bool, nothing: Any
+        self, name: str, read: Callable[..., Any], what: str, missing: bool, nothing: Any
     ) -> list[Any]:
         """Read every cell, equal ones once; `nothing` for missing values."""
         given = self.cells(name)
-        comma = self.decimal_comma and any("," in cell for cell in given if isinstance(cell, str))
+        texts = {cell for cell in given if isinstance(cell, str)}
+        style = cells.style_of(texts, self.decimal_comma)
         known: dict[Any, Any] = {}
         found, wrong = [], []
         for i, cell in enumerate(given):
@@ -153,7 +158,7 @@ class Frame:
             except (KeyError, TypeError):  # a list is no key
                 try:
                     is_missing = missing and cells.is_missing(cell)
-                    value = known[cell] = nothing if is_missing else read(cell, comma)
+                    value = known[cell] = nothing if is_missing else read(cell, style)
                 except (ValueError, TypeError, OverflowError):
                     wrong.append(i)
                     continue
@@ -174,6 +179,26 @@ def check_names(source: str, names: Sequence[str]) -> None:
     for name in filter(None, names):
         if names.count(name) > 1:
             raise SettingError(f"{source} has two columns {name!r}: each needs its own name")
+
+
+def together(*reads: Callable[[], Any]) -> list[Any]:
+    """Read several columns, and refuse all that is wrong with them in one message.
+
+    >>> frame = Frame("x.csv", {"arm": ["a", ""], "spent": ["much", "1"]})
+    >>> together(lambda: frame.names("arm"), lambda: frame.numbers("spent"))
+    Traceback (most recent call last):
+    belman.errors.SettingError: x.csv, row 2: arm '' is not a name
+    x.csv, row 1: spent 'much' is not a number
+    """
+    found, wrong = [], []
+    for read in reads:
+        try:
+            found.append(read())
+        except SettingError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise SettingError("\n".join(wrong))
+    return found
 
 
 def none_for_nan(numbers: Floats) -> list[float | None]:

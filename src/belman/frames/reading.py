@@ -8,11 +8,12 @@ import io
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from belman.errors import SettingError, listing, needing
-from belman.frames.delimited import delimited, ndjson, transposed
+from belman.frames.delimited import delimited, in_utf_8, ndjson, transposed
 from belman.frames.frame import Frame, check_names
 
 _TEXT, _JSON, _ARROW = (".csv", ".tsv", ".txt"), (".ndjson", ".jsonl"), (".arrow", ".feather")
@@ -99,7 +100,8 @@ def _file(given: Any) -> Frame:
         if path is None and content.startswith((b"PAR1", b"ARROW1")):
             return _arrow(io.BytesIO(content), content.startswith(b"PAR1"), source)
         is_json = ending in _JSON or (path is None and content.lstrip(_BLANK).startswith(b"{"))
-        return (ndjson if is_json else delimited)(content, source)
+        content, said = in_utf_8(content)
+        return replace((ndjson if is_json else delimited)(content, source), said=said)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise SettingError(f"{source} cannot be read: {why}") from None

@@ -12,17 +12,23 @@ table, or told falsely, are told and earned by a *draw* of their own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import call_address, factory, inlined_kernel, kernel
+from belman.lab.design import Field
 from belman.lab.policy_call import NO_ARM, reset
 from belman.policies.policy import Floats, record
 
 NATURE, MIND, WORLD = 0, 1, 2
+#: Results of players at arms.
+Regret = Annotated[Floats, Field(("turn",), "cumulative pseudo-regret")]
+Draws = Annotated[NDArray[np.int32], Field(("turn",), "plays of arms that are not the best")]
+Reward = Annotated[Floats, Field(("turn",), "cumulative reward")]
+Plays = Annotated[NDArray[np.int32], Field(("arm",), "plays at the end")]
 STOP_CHECK_TURNS = 4096  # between two looks at the stop flag
 _NEVER = 2**62
 

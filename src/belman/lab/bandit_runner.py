@@ -15,6 +15,10 @@ from belman.families.family import Family
 from belman.lab.bandit_loop import (
     MIND,
     NATURE,
+    Draws,
+    Plays,
+    Regret,
+    Reward,
     Source,
     drawn,
     falsified,
@@ -23,7 +27,7 @@ from belman.lab.bandit_loop import (
     replayed,
     uniforms,
 )
-from belman.lab.design import Field, Stop, checkpoints
+from belman.lab.design import Stop, checkpoints
 from belman.lab.policy_call import bind_policy, call_choose, call_choose_open, values_of_turns
 from belman.policies.policy import Floats, Ledger, Policy
 from belman.problems.corrupted import Corrupted
@@ -36,23 +40,12 @@ _DRAWS = {"corrupted": falsified, "replayed": replayed}
 
 
 class BanditResults(NamedTuple):
-    """What happened in some runs: three curves at the checkpoints (runs × checkpoints).
+    """What happened in some runs: curves at the checkpoints, and plays per arm."""
 
-    And plays per arm at the end (runs × arms).
-    """
-
-    regret: Floats
-    suboptimal_draws: NDArray[np.int32]
-    reward: Floats
-    plays: NDArray[np.int32]
-
-
-FIELDS = {
-    "regret": Field(("turn",), np.float64, "cumulative pseudo-regret"),
-    "suboptimal_draws": Field(("turn",), np.int32, "plays of arms that are not the best"),
-    "reward": Field(("turn",), np.float64, "cumulative reward"),
-    "plays": Field(("arm",), np.int32, "plays at the end"),
-}
+    regret: Regret
+    suboptimal_draws: Draws
+    reward: Reward
+    plays: Plays
 
 
 def in_one_block(record: Any) -> tuple[Floats, Any]:
@@ -68,11 +61,13 @@ def in_one_block(record: Any) -> tuple[Floats, Any]:
 Bound = tuple[Policy, Family, Floats, Ledger, Any, NDArray[Any], Floats]
 
 
-def set_up(policy: Policy, family: Family, arms: int, memory: Any) -> tuple[dict[str, Any], Bound]:
+def set_up(
+    policy: Policy, family: Family, arms: int, memory: Any, roles: int = 3
+) -> tuple[dict[str, Any], Bound]:
     """What every loop at arms is given, by name, and what its calls of the policy are bound to."""
-    block, memory = in_one_block(memory)
     ledger = Ledger.blank(np.zeros((arms, family.dimension)))
-    generators = np.zeros((3, 4), dtype=np.uint64)
+    block, (ledger, memory) = in_one_block((ledger, memory))
+    generators = np.zeros((roles, 4), dtype=np.uint64)
     params = np.zeros(arms) if policy.sees_truth else policy.params(family)
     given = {
         "law": family.law,

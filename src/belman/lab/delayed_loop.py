@@ -9,7 +9,7 @@ of bandits to the last bit.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,17 @@ from belman.delays.counts import (
 from belman.delays.log_rank import difference_found
 from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import call_address, kernel
-from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
+from belman.lab.bandit_loop import (
+    MIND,
+    NATURE,
+    STOP_CHECK_TURNS,
+    Draws,
+    Plays,
+    Regret,
+    Reward,
+    prepare_run,
+)
+from belman.lab.design import Field
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.dealing import count_provisional, renew_row
 from belman.policies.policy import Floats, Ledger, record
@@ -37,18 +47,20 @@ AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TE
 DELAYS = 3  # the generator of delays, after those of the bandit
 NONE = -1
 OFF = 1  # `Law.alarm` once delays were found to differ
+_DOUBT = "variance of ln p that is doubt about the delays, early only"
+_ALARM = "whether delays were found to differ between arms"
 
 
 class DelayedResults(NamedTuple):
     """What happened in some runs, and what players believed at the looks."""
 
-    regret: Floats
-    suboptimal_draws: NDArray[np.int32]
-    reward: Floats
-    plays: NDArray[np.int32]
-    belief: Floats
-    doubt: Floats
-    alarm: NDArray[np.bool_]
+    regret: Regret
+    suboptimal_draws: Draws
+    reward: Reward
+    plays: Plays
+    belief: Annotated[Floats, Field(("look", "arm", "coordinate"), "the belief about each arm")]
+    doubt: Annotated[Floats, Field(("look", "arm"), _DOUBT)]
+    alarm: Annotated[NDArray[np.bool_], Field((), _ALARM)]
 
 
 class Tickets(NamedTuple):
@@ -71,14 +83,13 @@ class Law(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What a player works with: the truth, what counts provisionally, and the policy's view; and
-    room for a look at what it believes, of which a policy in the midst of a batch sees nothing.
+    """What a player works with: the truth and what counts provisionally, beside the policy's view;
+    and room for a look at what it believes, of which a policy in the midst of a batch sees nothing.
     """
 
     truth: Ledger
     provisional: Floats  # (K, 2)
     pending: NDArray[np.int64]  # (K)
-    working: Ledger
     shown: Ledger
     stale: NDArray[np.bool_]  # (K)
     scratch: Floats  # (2, D)
@@ -264,9 +275,9 @@ def show(family, telling, knowledge, law, clock, now, belief, doubt):
 
 @kernel
 def play_delayed(
-    family, law, params, reveal, prior, knowledge, block, blank, world, theta, means, generators,
-    turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call, batch,
-    deal_call, dealt, results, stop,
+    family, law, params, reveal, prior, ledger, knowledge, block, blank, world, theta, means,
+    generators, turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call,
+    batch, deal_call, dealt, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = turn_values.size
@@ -277,7 +288,7 @@ def play_delayed(
             for a in range(means.size):
                 params[a] = means[a]
         clear(knowledge, delays, tickets, prior)
-        reset(policy_call, prior, knowledge.working, block, blank)
+        reset(policy_call, prior, ledger, block, blank)
         lost, missed, earned, mark, look = 0.0, 0, 0.0, 0, 0
         known, closing, cell = 0, 0, 0
         for t in range(horizon):
@@ -294,7 +305,7 @@ def play_delayed(
                 if knowledge.stale[a] and t % batch == 0:
                     renew_row(
                         family, law, knowledge.truth, knowledge.provisional, knowledge.pending,
-                        knowledge.working, knowledge.scratch, a,
+                        ledger, knowledge.scratch, a,
                     )  # fmt: skip
                     call_address(policy_call, a, NO_TURN, 0.0)
                     knowledge.stale[a] = False

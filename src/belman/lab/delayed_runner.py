@@ -8,24 +8,13 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.delays.counts import CELLS, PRIOR, Counts
 from belman.engine import entry
-from belman.lab.bandit_loop import MIND
-from belman.lab.bandit_runner import FIELDS as BANDIT_FIELDS
-from belman.lab.bandit_runner import in_one_block
+from belman.lab.bandit_runner import set_up
 from belman.lab.delayed_loop import Clock, DelayedResults, Knowledge, Law, Tickets, play_delayed
-from belman.lab.design import Field, Stop, checkpoints
+from belman.lab.design import Stop, checkpoints
 from belman.lab.policy_call import bind_policy, call_choose, call_deal, values_of_turns
 from belman.policies.dealing import Deal
 from belman.policies.policy import Floats, Ledger, Policy, share_of_ties
 from belman.problems.delayed import TELLINGS, Delayed
-
-FIELDS = {
-    **BANDIT_FIELDS,
-    "belief": Field(("look", "arm", "coordinate"), np.float64, "the belief about each arm"),
-    "doubt": Field(
-        ("look", "arm"), np.float64, "variance of ln p that is doubt about the delays, early only"
-    ),
-    "alarm": Field((), np.bool_, "whether delays were found to differ between arms"),
-}
 
 
 def look_turns(times: Floats, looks: int) -> NDArray[np.int64]:
@@ -54,34 +43,22 @@ class DelayedRunner:
     def play(self, results: DelayedResults, first: int, seed: chance.Words, stop: Stop) -> int:
         """Play runs first, first + 1, … into the results; how many ended before a stop."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
-        knowledge = _knowledge(arms, family.dimension)
         memory = self._policy.memory(arms, family.dimension)
-        block, (working, memory) = in_one_block((knowledge.working, memory))
-        knowledge = knowledge._replace(working=working)
-        params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
-        generators = np.zeros((4, 4), dtype=np.uint64)
-        given = (family, params, knowledge.working, memory, generators[MIND], np.zeros(arms))
-        call = bind_policy(call_choose, self._policy, *given)
-        deal = Deal.blank(arms, family.dimension)
+        given, bound = set_up(self._policy, family, arms, memory, roles=4)
+        call, deal = bind_policy(call_choose, *bound), Deal.blank(arms, family.dimension)
         weighs = problem.batch > 1 and self._policy.kernels.propensity is share_of_ties
-        dealing = call
+        dealing, block = call, given["block"]
         if weighs:
-            kept = block.copy()
-            dealing = bind_policy(
-                call_deal, self._policy, *given, kept=kept, block=block, deal=deal
-            )
+            held = {"kept": block.copy(), "block": block, "deal": deal}
+            dealing = bind_policy(call_deal, *bound, **held)
         done: int = self._entry(
-            law=family.law,
-            params=params,
+            **given,
+            params=bound[2],
             reveal=self._policy.sees_truth,
-            prior=np.array(family.prior),
-            knowledge=knowledge,
-            block=block,
-            blank=block.copy(),
+            knowledge=_knowledge(arms, family.dimension),
             world=problem.world,
             theta=problem.parameters,
             means=np.zeros(arms),
-            generators=generators,
             turn_values=self._turn_values,
             telling=TELLINGS[problem.told],
             clock=self._clock,
@@ -101,12 +78,11 @@ class DelayedRunner:
 
 
 def _knowledge(arms: int, dimension: int) -> Knowledge:
-    truth, working, shown = (Ledger.blank(np.zeros((arms, dimension))) for _ in range(3))
+    truth, shown = (Ledger.blank(np.zeros((arms, dimension))) for _ in range(2))
     return Knowledge(
         truth=truth,
         provisional=np.zeros((arms, 2)),
         pending=np.zeros(arms, dtype=np.int64),
-        working=working,
         shown=shown,
         stale=np.zeros(arms, dtype=np.bool_),
         scratch=np.zeros((2, dimension)),

@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from belman import chance, spec
 from belman.engine.cache import source_digest
@@ -44,28 +44,34 @@ def checkpoints(horizon: int) -> NDArray[np.int64]:
 
 
 class Field(NamedTuple):
-    """One array of results: its dims after the run, the kind of its numbers, and what they mean."""
+    """One array of results: its dims after the run, and what its numbers mean."""
 
     dims: tuple[str, ...]
-    dtype: DTypeLike
     words: str
+
+
+@functools.cache
+def fields_of(record: Any) -> dict[str, tuple[Field, Any]]:
+    """The fields of a record of results, each with the kind of its numbers, by its annotations."""
+    hints = get_type_hints(record, include_extras=True)
+    parts = {name: get_args(hint) for name, hint in hints.items()}
+    return {
+        name: (field, get_args(get_args(array)[1])[0]) for name, (array, field) in parts.items()
+    }
 
 
 Sizes = Mapping[str, int]  # of the dimensions
 Stop = NDArray[np.int64]  # one number: kernels end soon after it is no longer 0
 
 
-def blank(
-    record: Callable[..., Results], fields: Mapping[str, Field], runs: int, sizes: Sizes
-) -> Results:
-    """The record of some runs, with zeros in every field.
-
-    >>> fields = {"plays": Field(("arm",), np.int32, "plays at the end")}
-    >>> blank(lambda plays: plays, fields, 4, {"arm": 3}).shape
-    (4, 3)
-    """
-    shapes = [(runs, *(sizes[dim] for dim in field.dims)) for field in fields.values()]
-    return record(*map(np.zeros, shapes, [field.dtype for field in fields.values()]))
+def blank(record: Callable[..., Results], runs: int, sizes: Sizes) -> Results:
+    """The record of some runs, with zeros in every field."""
+    return record(
+        *(
+            np.zeros((runs, *(sizes[dim] for dim in field.dims)), dtype)
+            for field, dtype in fields_of(record).values()
+        )
+    )
 
 
 class Task(NamedTuple):
@@ -86,11 +92,6 @@ class Design(ABC):
     runs: int
     seed: int
 
-    @property
-    @abstractmethod
-    def fields(self) -> Mapping[str, Field]:
-        """The arrays of results, by name."""
-
     @abstractmethod
     def runner(self, player: Any) -> Any:
         """Who runs the player: its `play(results, first, seed, stop)` fills results from a run on,
@@ -100,7 +101,7 @@ class Design(ABC):
     @property
     @abstractmethod
     def record(self) -> Callable[..., Any]:
-        """The NamedTuple of these arrays, runs first."""
+        """The NamedTuple of the arrays of results, runs first, each annotated with its `Field`."""
 
     @property
     def marks(self) -> NDArray[np.int64]:
@@ -110,7 +111,7 @@ class Design(ABC):
     def blank(self, runs: int) -> Any:
         """Room for the results of some runs."""
         sizes = {**self.problem.sizes, "turn": len(self.marks)}
-        return blank(self.record, self.fields, runs, sizes)
+        return blank(self.record, runs, sizes)
 
     def play(self, player: Any, first: int, runs: int, stop: Stop) -> Any:
         """The results of some runs of a player, or None if a stop came before they were finished.
@@ -127,7 +128,7 @@ class Design(ABC):
 
         variables = {
             name: (("player", "run", *field.dims), array, {"long_name": field.words})
-            for (name, field), array in zip(self.fields.items(), whole, strict=True)
+            for (name, (field, _)), array in zip(fields_of(self.record).items(), whole, strict=True)
         }
         used = {dim for dims, _, _ in variables.values() for dim in dims}
         # xarray keeps a variable with the name of a dim, such as the queue of several queues, in

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from belman.lab.bandit_loop import (
     NATURE,
     STOP_CHECK_TURNS,
     WORLD,
+    Plays,
     count_plays,
     play_arm,
     prepare_run,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 Players = Mapping[str, Policy | type[Policy]] | Iterable[Policy | type[Policy]]
 
+_ERROR = "whether a recommended arm is not one of the best"
 _CHUNK = 64  # runs of a task that ends nobody knows when
 #: What ends a run: its last turn alone, enough evidence, or the policy's own rule.
 BUDGET, EVIDENCE, OWN = 0, 1, 2
@@ -80,18 +82,10 @@ class Question:
 class ExplorationResults(NamedTuple):
     """Results of some runs: judgements (runs × marks), turns played, plays (runs × arms)."""
 
-    simple_regret: Floats
-    error: NDArray[np.bool_]
-    turns: NDArray[np.int64]
-    plays: NDArray[np.int32]
-
-
-FIELDS = {
-    "simple_regret": Field(("turn",), np.float64, "what the recommended arms lack"),
-    "error": Field(("turn",), np.bool_, "whether a recommended arm is not one of the best"),
-    "turns": Field((), np.int64, "turns at the stop"),
-    "plays": Field(("arm",), np.int32, "plays at the end"),
-}
+    simple_regret: Annotated[Floats, Field(("turn",), "what the recommended arms lack")]
+    error: Annotated[NDArray[np.bool_], Field(("turn",), _ERROR)]
+    turns: Annotated[NDArray[np.int64], Field((), "turns at the stop")]
+    plays: Plays
 
 
 @spec.member
@@ -102,10 +96,6 @@ class Exploration(Design):
     question: Question
 
     name = "exploration"
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        return FIELDS
 
     @property
     def chunk(self) -> int:
@@ -147,16 +137,16 @@ def explore(
     see `policies/best_arm/stopping.py`, or 'own' for the policy's own rule) or after `most`
     turns, and the Dataset has turns, stopped, simple_regret, error and plays at that moment.
 
-    A player may be given as a class, such as belman.SuccessiveRejects: it is then made for this
-    budget, δ and m. The rest is as in `belman.simulate`.
+    A player may be given as a class, such as belman.policies.SuccessiveRejects: it is then made for
+    this budget, δ and m. The rest is as in `belman.simulate`.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.5, 0.4, 0.3])
-    >>> players = {"SR": belman.SuccessiveRejects, "uniform": belman.Uniform()}
+    >>> players = {"SR": belman.policies.SuccessiveRejects, "uniform": belman.Uniform()}
     >>> found = explore(players, problem, runs=50, seed=7, budget=300)
     >>> sorted(found.data_vars), dict(found.sizes)
     (['error', 'plays', 'simple_regret'], {'player': 2, 'run': 50, 'turn': 300, 'arm': 3})
-    >>> found = explore([belman.TrackAndStop()], problem, runs=50, seed=7, delta=0.1)
+    >>> found = explore([belman.policies.TrackAndStop()], problem, runs=50, seed=7, delta=0.1)
     >>> bool(found.stopped.all()), float(found.error.mean()) <= 0.1
     (True, True)
     """

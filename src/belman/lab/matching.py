@@ -20,6 +20,7 @@ Whole = NDArray[np.int64]
 
 NOBODY = -1
 _LARGEST = 1e150  # of a finite weight, so that sums stay finite
+_EQUAL = 1e-6  # weights no further apart count as equal where a queue has lost its favourite
 
 
 class Workspace(NamedTuple):
@@ -163,3 +164,55 @@ def match(weights, open_rows, open_columns, mind, workspace, matched):
         elif i != NOBODY:
             matched[workspace.rows[j]] = workspace.columns[i]
     return count
+
+
+@kernel
+def match_favourites(weights, open_rows, open_columns, mind, matched):
+    """Fill `matched` as the authors' queueing code does, which seeks no best sum of weights.
+
+    Every queue asks for its favourite, and the first one to ask gets it; then those that went away
+    empty take, one by one, the best that is left: the last of those that are next to equal.
+    """
+    for u in range(open_rows.size):
+        matched[u] = NOBODY
+        if open_rows[u]:
+            wish = _favourite(weights[u], open_columns, mind)
+            for other in range(u):
+                if matched[other] == wish:
+                    wish = NOBODY
+            matched[u] = wish
+    for u in range(open_rows.size):
+        if open_rows[u] and matched[u] == NOBODY:
+            matched[u] = _what_is_left(weights[u], open_columns, mind, matched)
+
+
+@kernel
+def _what_is_left(weights, open_columns, mind, matched):
+    """The free column of the largest weight, the last of those next to equal; −1 if none is."""
+    best, found, equal = -np.inf, NOBODY, 0
+    for k in range(weights.size):
+        free = open_columns[k]
+        for other in range(matched.size):
+            free = free and matched[other] != k
+        if free and found != NOBODY and weights[k] == weights[found]:
+            equal += 1
+            if chance.below(mind, equal) == 0:
+                found = k
+        elif free and (found == NOBODY or weights[k] >= best - _EQUAL):
+            best, found, equal = max(best, weights[k]), k, 1
+    return found
+
+
+@kernel
+def _favourite(weights, open_columns, mind):
+    """The open column of the largest weight, equals drawn uniformly; −1 if none is open."""
+    best, found, equal = -np.inf, NOBODY, 0
+    for k in range(weights.size):
+        if open_columns[k]:
+            if found == NOBODY or weights[k] > best:
+                best, found, equal = weights[k], k, 1
+            elif weights[k] == best:
+                equal += 1
+                if chance.below(mind, equal) == 0:
+                    found = k
+    return found

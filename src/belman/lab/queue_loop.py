@@ -8,7 +8,7 @@ does worse in the same turn.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import call_address, inlined_kernel, kernel
 from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, WORLD
-from belman.lab.matching import NOBODY, Workspace, match
+from belman.lab.design import Field
+from belman.lab.matching import NOBODY, Workspace, match, match_favourites
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.policy import Floats, record
+from belman.problems.queueing import BATCHES
 
 GENIE = 3  # the generator that breaks the genie's ties
 ROLES = 4
+Int32 = NDArray[np.int32]
+_LATE = f"mean number of jobs in each of {BATCHES} parts of the last half"
+_WAITING = "mean turns from arrival to end; jobs still there count with their age"
 _MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with chance 1e-26
 
 
@@ -33,6 +38,7 @@ class Site(NamedTuple):
     holds: bool
     serves_empty: bool
     by_length: bool
+    favourites: bool
     shared: bool
     poisson: bool
     burn_in: int
@@ -86,20 +92,24 @@ class Diary(NamedTuple):
     waits: NDArray[np.int64]  # (U, T + 1) how many waited so many turns
 
 
-class QueueResults(NamedTuple):
-    """What happened in some runs (R × …)."""
+def _of_queues(words: str, *dims: str) -> Field:
+    return Field((*dims, "queue"), words)
 
-    queue: NDArray[np.int32]  # (turn, queue)
-    queue_regret: NDArray[np.int32]  # (turn, queue)
-    mean_backlog: Floats  # (queue)
-    largest_backlog: NDArray[np.int32]  # (queue)
-    late_backlog: Floats  # (batch, queue)
-    waiting_mean: Floats  # (queue)
-    waiting_p95: Floats  # (queue)
-    waiting_p99: Floats  # (queue)
-    jobs_in: NDArray[np.int32]  # (queue)
-    jobs_out: NDArray[np.int32]  # (queue)
-    plays: NDArray[np.int32]  # (queue, server)
+
+class QueueResults(NamedTuple):
+    """What happened in some runs."""
+
+    queue: Annotated[Int32, _of_queues("jobs in the queue", "turn")]
+    queue_regret: Annotated[Int32, _of_queues("jobs more than the genie has in the queue", "turn")]
+    mean_backlog: Annotated[Floats, _of_queues("mean number of jobs in the queue")]
+    largest_backlog: Annotated[Int32, _of_queues("largest number of jobs in the queue")]
+    late_backlog: Annotated[Floats, _of_queues(_LATE, "batch")]
+    waiting_mean: Annotated[Floats, _of_queues(_WAITING)]
+    waiting_p95: Annotated[Floats, _of_queues("turns that 95 % of the jobs did not exceed")]
+    waiting_p99: Annotated[Floats, _of_queues("turns that 99 % of the jobs did not exceed")]
+    jobs_in: Annotated[Int32, _of_queues("jobs that came, those at the start included")]
+    jobs_out: Annotated[Int32, _of_queues("jobs that left")]
+    plays: Annotated[Int32, Field(("queue", "server"), "services at the end")]
 
 
 @kernel
@@ -187,6 +197,9 @@ def match_by_weights(site, system, scratch, mind):
     if site.by_length:
         weigh_by_length(system.jobs, scratch.weights)
     open_rows, open_columns = scratch.open_rows, scratch.open_columns
+    if site.favourites:
+        match_favourites(scratch.weights, open_rows, open_columns, mind, scratch.matched)
+        return
     match(scratch.weights, open_rows, open_columns, mind, scratch.workspace, scratch.matched)
 
 

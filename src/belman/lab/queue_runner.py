@@ -10,7 +10,7 @@ from belman import chance
 from belman.engine import entry
 from belman.lab.bandit_loop import MIND
 from belman.lab.bandit_runner import in_one_block
-from belman.lab.design import Field, Stop, checkpoints
+from belman.lab.design import Stop, checkpoints
 from belman.lab.matching import Workspace
 from belman.lab.policy_call import bind_policy, call_choose, call_indices, values_of_turns
 from belman.lab.queue_loop import (
@@ -25,27 +25,6 @@ from belman.lab.queue_loop import (
 )
 from belman.policies.policy import Ledger, Policy
 from belman.problems.queueing import BATCHES, Queue
-
-_CURVE, _QUEUE = ("turn", "queue"), ("queue",)
-FIELDS = {
-    "queue": Field(_CURVE, np.int32, "jobs in the queue"),
-    "queue_regret": Field(_CURVE, np.int32, "jobs more than the genie has in the queue"),
-    "mean_backlog": Field(_QUEUE, np.float64, "mean number of jobs in the queue"),
-    "largest_backlog": Field(_QUEUE, np.int32, "largest number of jobs in the queue"),
-    "late_backlog": Field(
-        ("batch", "queue"),
-        np.float64,
-        f"mean number of jobs in each of {BATCHES} parts of the last half",
-    ),
-    "waiting_mean": Field(
-        _QUEUE, np.float64, "mean turns from arrival to end; jobs still there count with their age"
-    ),
-    "waiting_p95": Field(_QUEUE, np.float64, "turns that 95 % of the jobs did not exceed"),
-    "waiting_p99": Field(_QUEUE, np.float64, "turns that 99 % of the jobs did not exceed"),
-    "jobs_in": Field(_QUEUE, np.int32, "jobs that came, those at the start included"),
-    "jobs_out": Field(_QUEUE, np.int32, "jobs that left"),
-    "plays": Field(("queue", "server"), np.int32, "services at the end"),
-}
 
 
 class QueueRunner:
@@ -68,6 +47,7 @@ class QueueRunner:
             holds=problem.holds,
             serves_empty=problem.serves_empty,
             by_length=problem.weighting == "length",
+            favourites=problem.matching == "favourites",
             shared=problem.shared,
             poisson=problem.arrival_law == "poisson",
             burn_in=burn_in,

@@ -22,6 +22,7 @@ from belman.errors import ArmError, SettingError, listing, needing
 from belman.lab.design import Design, Task
 from belman.lab.store import Store
 from belman.problems.problem import Problem
+from belman.validate import require_whole
 
 _PATIENCE = 1.0  # seconds of compiling, after which a person who sees no bar is told
 
@@ -34,6 +35,8 @@ def run(
     design: Design, executor: str, workers: int | None, store: StorePath, progress: bool | None
 ) -> Any:
     """The results of the whole design: a NamedTuple of arrays, player and run first."""
+    with needing("a simulation", "lab", "xarray"):  # before it is played, and not after
+        import xarray  # noqa: F401
     _check_executor(executor, workers)
     kept = None if store is None else Store(os.fspath(store), design)
     todo = list(design.tasks())
@@ -131,10 +134,7 @@ def progress_bar(total: int, show: bool | None, console: Console | None = None) 
 def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
     """Check a problem, and that whole numbers given as name=(number, least) are large enough."""
     for name, (value, least) in sizes.items():
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or value < least:
-            allowed = f"it must be a whole number from {least} up"
-            raise SettingError(f"{name}={value!r} is not valid: {allowed}")
+        require_whole(name, value, least)
     if not isinstance(problem, Problem):
         remedy = "write, for instance, belman.problems.bernoulli([0.8, 0.9])"
         raise SettingError(f"problem={problem!r} is not a problem: {remedy}")
@@ -144,9 +144,7 @@ def _check_executor(executor: str, workers: int | None) -> None:
     if executor not in ("threads", "dask") and "://" not in executor:
         known = f"there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…"
         raise SettingError(f"executor={executor!r} is unknown: {known}")
-    if workers is not None and (not isinstance(workers, int) or workers < 1):
-        allowed = "it must be a whole number from 1 up, or None for every core"
-        raise SettingError(f"workers={workers!r} is not valid: {allowed}")
+    require_whole("workers", workers, optional=True)
 
 
 def _play(design: Design, task: Task, stop: Any) -> Any:

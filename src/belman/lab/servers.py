@@ -9,13 +9,13 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from belman.errors import SettingError, listing
+from belman.errors import SettingError, listing, needing
 from belman.problems.servers import Arrival, Servers
+from belman.validate import require_whole
 
 if TYPE_CHECKING:
     import xarray
@@ -52,9 +52,7 @@ class _Rule:
 class RoundRobin(_Rule):
     """Every server in turn."""
 
-    def __init__(self, problem: Servers, seed: int) -> None:
-        super().__init__(problem, seed)
-        self.turn = -1
+    turn = -1
 
     def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any]:
         """The next one."""
@@ -116,16 +114,15 @@ RIVALS: dict[str, PlayerMaker] = {
 }
 
 
-@dataclass
-class Served:
-    """What became of the jobs, in the order in which they ended."""
+class Served(NamedTuple):
+    """A job that has ended; or columns of them, in the order in which they ended."""
 
-    server: list[int] = field(default_factory=list)
-    job_class: list[Any] = field(default_factory=list)
-    arrived: list[float] = field(default_factory=list)
-    ended: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # of service alone
-    success: list[bool] = field(default_factory=list)
+    server: Any
+    job_class: Any
+    arrived: Any
+    ended: Any
+    seconds: Any  # of service alone
+    success: Any
 
 
 class ServerLoop:
@@ -139,7 +136,7 @@ class ServerLoop:
         self.common: deque[Arrival] = deque()
         self.events: list[tuple[float, int, int, Any]] = []
         self.order = 0
-        self.served = Served()
+        self.served: list[Served] = []
 
     def play(self, jobs: list[Arrival]) -> Served:
         """Let the jobs come, and serve them all."""
@@ -148,7 +145,8 @@ class ServerLoop:
             self.common.append(job)
             self._send(job.time)
         self._run_until(float("inf"))
-        return self.served
+        server, job_class, *rest = zip(*self.served, strict=True)
+        return Served(np.array(server), job_class, *map(np.array, rest))
 
     def _run_until(self, time: float) -> None:
         while self.events and self.events[0][0] <= time:
@@ -157,7 +155,8 @@ class ServerLoop:
             self.counts[place] -= 1
             success = not self.problem.fails(place, job, now)
             self.player.ended(note, now - sent, success, now)
-            self._keep(place, job, now, success)
+            seconds = float(job.seconds[place])
+            self.served.append(Served(place, job.job_class, job.time, now, seconds, success))
             if self.at_servers[place]:
                 self._begin(place, self.at_servers[place].popleft(), now)
             self._send(now)
@@ -183,25 +182,15 @@ class ServerLoop:
         end = now + float(sent[0].seconds[place])
         heapq.heappush(self.events, (end, self.order, place, sent))
 
-    def _keep(self, place: int, job: Arrival, now: float, success: bool) -> None:
-        served = self.served
-        served.server.append(place)
-        served.job_class.append(job.job_class)
-        served.arrived.append(job.time)
-        served.ended.append(now)
-        served.seconds.append(float(job.seconds[place]))
-        served.success.append(success)
-
 
 def simulate_players(
     players: Mapping[str, PlayerMaker], problem: Servers, jobs: int, runs: int, seed: int
 ) -> xarray.Dataset:
     """Every player on the same jobs, run by run."""
-    import xarray
-
+    with needing("a simulation of servers", "lab", "xarray"):
+        import xarray
     for name, value in {"jobs": jobs, "runs": runs}.items():
-        if type(value) is not int or value < 1:
-            raise SettingError(f"{name}={value!r} must be a whole number from 1 up")
+        require_whole(name, value)
     if not isinstance(problem, Servers):
         remedy = "make it with belman.problems.servers"
         raise SettingError(f"{problem!r} is not a problem of parallel servers: {remedy}")
@@ -222,9 +211,8 @@ def simulate_players(
                 found[measure][place, run] = measured
             shares[place, run], busy[place, run] = _by_server(served, problem)
             by_class[place, run] = _by_class(served, problem)
-    dims, values = ("player", "run"), dict[str, Any]()
-    for name, array in found.items():
-        values[name] = (dims, array)
+    dims = ("player", "run")
+    values: dict[str, Any] = {name: (dims, array) for name, array in found.items()}
     values["share"], values["utilisation"] = ((*dims, "server"), shares), ((*dims, "server"), busy)
     values["class_response_mean"] = ((*dims, "job_class"), by_class)
     coordinates = {
@@ -237,10 +225,9 @@ def simulate_players(
 
 
 def _measured(served: Served) -> dict[str, float]:
-    response = np.array(served.ended) - np.array(served.arrived)
-    success = np.array(served.success)
-    span = max(served.ended) - min(served.arrived)
-    waiting = response - np.array(served.seconds)
+    response, success = served.ended - served.arrived, served.success
+    span = served.ended.max() - served.arrived.min()
+    waiting = response - served.seconds
     p95, p99 = np.quantile(response, (0.95, 0.99))
     found = (success.sum() / span, response.mean(), p95, p99, waiting.mean(), 1.0 - success.mean())
     return dict(zip(MEASURES, map(float, found), strict=True))
@@ -248,17 +235,16 @@ def _measured(served: Served) -> dict[str, float]:
 
 def _by_server(served: Served, problem: Servers) -> tuple[Any, Any]:
     """Each server's share of the jobs, and of its slots' time that it worked."""
-    place, size = np.array(served.server), len(problem.names)
-    span = max(served.ended) - min(served.arrived)
+    place, size = served.server, len(problem.names)
+    span = served.ended.max() - served.arrived.min()
     shares = np.bincount(place, minlength=size) / place.size
-    worked = np.bincount(place, weights=np.array(served.seconds), minlength=size)
+    worked = np.bincount(place, weights=served.seconds, minlength=size)
     return shares, worked / (span * np.array(problem.slots))
 
 
 def _by_class(served: Served, problem: Servers) -> Any:
-    response = np.array(served.ended) - np.array(served.arrived)
     names = list(problem.arrivals)
     place = np.array([names.index(name) for name in served.job_class])
     counts = np.bincount(place, minlength=len(names))
-    sums = np.bincount(place, weights=response, minlength=len(names))
+    sums = np.bincount(place, weights=served.ended - served.arrived, minlength=len(names))
     return np.divide(sums, counts, out=np.full(len(names), np.nan), where=counts > 0)

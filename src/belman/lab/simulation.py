@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from belman import spec
 from belman.errors import PolicyError
+from belman.exposure import UnitWarning
 from belman.lab import bandit_runner, delayed_runner, featured_runner, queue_runner
 from belman.lab.bandit_runner import BanditResults
 from belman.lab.delayed_loop import DelayedResults
-from belman.lab.design import Design, Field
+from belman.lab.design import Design
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
+from belman.policies.belman.belman import BelMan
 from belman.policies.dependent import DependentPolicy
 from belman.policies.policy import Policy
 from belman.problems.featured.featured import Featured
 from belman.problems.problem import Problem
+from belman.problems.stationary import Stationary
 
 if TYPE_CHECKING:
     import xarray
@@ -28,20 +32,19 @@ Players = Mapping[str, Any] | Iterable[Policy | DependentPolicy]
 
 
 class Loop(NamedTuple):
-    """A way to play: the fields of its results, the record of them, and who runs a player."""
+    """A way to play: the record of its results, and who runs a player."""
 
-    fields: Mapping[str, Field]
     record: Callable[..., Any]
     runner: Callable[[Any, Any, int], Any]
 
 
-_ARMS = Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner)
+_ARMS = Loop(BanditResults, bandit_runner.bandit_runner)
 #: Every loop by its name.
 LOOPS = {
     **dict.fromkeys(("bandit", "drifting", "corrupted", "replayed"), _ARMS),
-    "delayed": Loop(delayed_runner.FIELDS, DelayedResults, delayed_runner.DelayedRunner),
-    "featured": Loop(bandit_runner.FIELDS, BanditResults, featured_runner.FeaturedRunner),
-    "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
+    "delayed": Loop(DelayedResults, delayed_runner.DelayedRunner),
+    "featured": Loop(BanditResults, featured_runner.FeaturedRunner),
+    "queue": Loop(QueueResults, queue_runner.QueueRunner),
 }
 
 
@@ -62,10 +65,6 @@ class Simulation(Design):
     """Players at the loop of their problem: what it keeps at the checkpoints, and at the end."""
 
     name = "simulation"
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        return loop_of(self.problem).fields
 
     def runner(self, player: Any) -> Any:
         return runner_of(player, self.problem, self.horizon)
@@ -124,12 +123,24 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
             _check_featured(name, player, problem)
         elif isinstance(player, Policy):
             player.check(problem.family, problem.arms)
+            _check_unit(name, player, problem)
         elif problem.no_python_players:
             raise PolicyError(f"player {name!r} is {player!r}: {problem.no_python_players}")
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
             allowed = "give a policy such as belman.BelMan(), or a class with ask and tell"
             raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
     return Simulation(named, problem, int(horizon), int(runs), int(seed))
+
+
+def _check_unit(name: str, player: Policy, problem: Problem) -> None:
+    """Warn where means lie further apart than the whole scale that the paper's schedule is for."""
+    if not (isinstance(player, BelMan) and isinstance(problem, Stationary)):
+        return
+    apart = max(problem.means) - min(problem.means)
+    if player.schedule.scale is None and problem.family.reward_range is None and apart > 1.0:
+        greedy = f"means are {apart:.3g} apart, and its schedule is made for rewards in [0, 1]"
+        remedy = "give BelMan.paper(unit=…) the size of a large reward (unit=1 leaves it as it is)"
+        warnings.warn(f"player {name!r} is too greedy: {greedy}; {remedy}", UnitWarning, 4)
 
 
 def _check_featured(name: str, player: Any, problem: Problem) -> None:

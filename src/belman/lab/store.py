@@ -18,7 +18,7 @@ import numpy as np
 
 from belman.errors import StateError, needing
 from belman.files import sync, write_atomically, write_new
-from belman.lab.design import Design, Task, sources
+from belman.lab.design import Design, Task, fields_of, sources
 
 _DESIGN = "belman-design.json"
 _MARKS = "belman-done"
@@ -45,7 +45,7 @@ class Store:
                         shape=(len(design.players), design.runs, *array.shape[1:]),
                         chunks=(1, design.chunk, *array.shape[1:]),
                         dtype=array.dtype,
-                        dimension_names=("player", "run", *design.fields[name].dims),
+                        dimension_names=("player", "run", *fields_of(design.record)[name][0].dims),
                     )
             except Exception as error:  # of whatever kind: Zarr's codecs and JSON have their own
                 damage = f"{type(error).__name__}: {error} (remove it, or choose another path)"

@@ -88,6 +88,67 @@ def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: 
     return index
 
 
+# What the default projects: an arm's rewards to the leader's level, the pooled belief to the arm's.
+
+
+def focal_tilt(family: Family, mean: float, level: float) -> float:
+    """λ of the rewards nearest to those of this mean, in KL from them, among the distributions of
+    the family whose mean is at least `level`.
+
+    They are the arm's own tilted by exp(λx), the focal distribution, at the distance d(mean,
+    level). (Among all distributions of that mean the same tilt is nearest in KL to the arm's.) d
+    is the Bregman divergence of the mean, so λ(level − mean) is the sum of d both ways.
+
+    >>> from belman.families import Bernoulli
+    >>> round(focal_tilt(Bernoulli(), 0.2, 0.5), 6)  # log-odds: 0 less those of a fifth
+    1.386294
+    """
+    if mean == level:
+        return 0.0
+    both = family.reward_divergence(mean, level) + family.reward_divergence(level, mean)
+    return both / (level - mean)
+
+
+def at_worth(family: Family, belief: ArrayLike, worth: float) -> Floats:
+    """The belief with this one's expected reward that is worth so many rewards.
+
+    >>> from belman.families import Bernoulli
+    >>> [round(float(x), 6) for x in at_worth(Bernoulli(), (3.0, 1.0), 100.0)]
+    [75.0, 25.0]
+    """
+    once = np.array(belief, dtype=np.float64)
+    start = family.natural(once)
+    family.kernels.imagine(family.law, once)
+    more = worth - family.worth(belief)
+    return family.from_natural(start + more * (family.natural(once) - start))
+
+
+def pooled(family: Family, beliefs: ArrayLike, worth: float) -> Floats:
+    """The belief of one arm that had the rewards of all, worth so many of them (and no fewer than
+    the average of the arms): the least sum of KL to the arms, with its worth scaled up.
+
+    >>> from belman.families import Bernoulli
+    >>> [round(float(x), 6) for x in pooled(Bernoulli(), [(3.0, 1.0), (1.0, 3.0)], 16.0)]
+    [8.0, 8.0]
+    """
+    centre = least_kl_to_arms(family, beliefs)
+    own = family.worth(centre)
+    if not (own > 0.0 and np.isfinite(family.expected_reward(centre))):
+        return centre
+    return at_worth(family, centre, max(worth, own))
+
+
+def distance_on_beliefs(surprise: ArrayLike) -> Floats:
+    """2 KL(b̄_a ‖ b_a) = x − 1 + e^(−x) for Normal beliefs of one mean whose worths are e^x : 1, and
+    what it tends to for others as they narrow.
+
+    >>> round(float(distance_on_beliefs(2.0)), 6)
+    1.135335
+    """
+    x = np.asarray(surprise, dtype=np.float64)
+    return x + np.expm1(-x)
+
+
 def check_joint(family: Family) -> None:
     """Refuse the joint projection where it is not defined, and say why."""
     if family.kernels.tilted is None:

@@ -15,6 +15,8 @@ from belman.engine import kernel
 _STEPS = 300
 _HALVINGS = 40
 _TINY = 1e-300
+_FAR = 3.0  # the longest step, in logarithms
+_LEAST = 1e-100  # of a coordinate: a strong pull sends one to 0, where indices have limits
 
 
 @kernel
@@ -61,7 +63,8 @@ def _newton_in_logarithms(x, y, slope_x, slope_y, bend_xx, bend_xy, bend_yy):
     determinant = h00 * h11 - h01 * h01
     if determinant > 1e-14 * h00 * h11:
         return (h01 * g1 - h11 * g0) / determinant, (h01 * g0 - h00 * g1) / determinant
-    return -g0 / max(h00, _TINY), -g1 / max(h11, _TINY)
+    own_x, own_y = -g0 / max(h00, _TINY), -g1 / max(h11, _TINY)  # each by itself: one may be flat
+    return min(max(own_x, -_FAR), _FAR), min(max(own_y, -_FAR), _FAR)
 
 
 @kernel
@@ -69,7 +72,7 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
     """argmin_η Σ_a KL(P_a ‖ Q̄), Q̄ ∝ f_θ(x) b_η(θ) e^(pull·x): ∇A_s(η) = average mean parameters.
 
     Newton with halving, in the logarithms of two positive coordinates, which are natural in the
-    families that have a tilt.
+    families that have a tilt, until a step is small or would lead no lower.
     """
     x, y = pseudobelief[0], pseudobelief[1]
     target_x, target_y = total[0] / arms, total[1] / arms
@@ -81,10 +84,10 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
         size = max(abs(step_x), abs(step_y))
         descent = x * slope_x * step_x + y * slope_y * step_y
         here = value - x * target_x - y * target_y
-        scale = min(1.0, 3.0 / size) if size > 0.0 else 1.0
+        scale = min(1.0, _FAR / size) if size > 0.0 else 1.0
         for _ in range(_HALVINGS):
-            trial_x = max(x * math.exp(scale * step_x), _TINY)
-            trial_y = max(y * math.exp(scale * step_y), _TINY)
+            trial_x = max(x * math.exp(scale * step_x), _LEAST)
+            trial_y = max(y * math.exp(scale * step_y), _LEAST)
             value, slope_x, slope_y, bend_xx, bend_xy, bend_yy = family.tilted(
                 law, trial_x, trial_y, pull
             )
@@ -93,7 +96,7 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
                 break
             scale *= 0.5
         x, y = trial_x, trial_y
-        if size * scale < 1e-7 or x <= _TINY:
+        if size * scale < 1e-7 or x <= _LEAST or descent > -1e-15 * (1.0 + abs(here)):
             break
     pseudobelief[0], pseudobelief[1] = x, y
     family.belief.natural(law, pseudobelief, eta)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from belman.measures import bet_intervals
 from belman.measures.best import best_probabilities, expected_losses
+from belman.measures.bets import ArmBets
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
 from belman.measures.queueing import queueing, unstable
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from belman.measures.planning import Plan, plan
 
 __all__ = [
+    "ArmBets",
     "ArmReport",
     "Betting",
     "Drift",
@@ -52,6 +55,7 @@ __all__ = [
     "Units",
     "Verdict",
     "best_probabilities",
+    "bet_intervals",
     "chance_of_error",
     "compare",
     "condense",

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.measures.lift import OWN, Units, quantile_at_score
+from belman.measures.lift import OWN, MeanLaws, Units, quantile_at_score
 
 Floats = NDArray[np.float64]
 
@@ -142,7 +141,7 @@ def best_share(family, law, beliefs, scratch):
     return best, shares[best] / total if total > 0.0 else 1.0
 
 
-def best_probabilities(family: Family, beliefs: Floats) -> Floats:
+def best_probabilities(family: MeanLaws, beliefs: Floats) -> Floats:
     """The probability of being best of each arm, given its belief (one a row), accurate to 1e-3.
 
     Where a belief has much of its mass closer to an end of the range than floats can tell apart
@@ -185,7 +184,7 @@ def _fill_quantiles(family, law, beliefs, scores, out):
             out[a, i] = quantile_at_score(family, law, beliefs[a], 0.0, 1.0, scores[i])
 
 
-def _quantiles(family: Family, beliefs: Floats, scores: Floats) -> Floats:
+def _quantiles(family: MeanLaws, beliefs: Floats, scores: Floats) -> Floats:
     """The means of each arm (a row) at some normal scores."""
     out = np.empty((len(beliefs), scores.size))
     family.enter(_fill_quantiles, beliefs=beliefs, scores=scores, out=out)
@@ -222,7 +221,7 @@ def _integrate_loss(family, law, beliefs, tops, leader, cuts, nodes, weights, ou
             out[0] += half * weights[i] * mine * (1.0 - others)
 
 
-def expected_losses(family: Family, beliefs: Floats, units: Units = OWN) -> Floats:
+def expected_losses(family: MeanLaws, beliefs: Floats, units: Units = OWN) -> Floats:
     """The expected loss of choosing each arm now, given independent beliefs (one a row).
 
     It is what an oracle would be expected to earn more, in the user's units; infinite where an

@@ -10,14 +10,15 @@ all 0 and 1 are read as Bernoulli rewards, others by their ranks among the rewar
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+import time
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from belman.engine import kernel
+from belman.engine import LATER, entry, kernel
 from belman.errors import SettingError
 from belman.families import Bernoulli, Bounded, Family
 from belman.policies import Drift
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 CLEAR = math.log(20.0)
 #: Lengths of runs that are kept of an arm: a few say what is true now, and more when it changed.
 _RUNS = 64
+_PART, _SHORT = 50, 0.2  # rewards that are told at once, and seconds within which more would be
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,14 @@ class DriftCheck:
         return f"{self.table}\n\n{self.sentence}"
 
 
-def check_drift(rewards: ArrayLike, arms: Sequence[Hashable] | None = None) -> DriftCheck:
+def check_drift(
+    rewards: ArrayLike,
+    arms: Sequence[Hashable] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> DriftCheck:
     """What rewards, in the order in which they came, say of changes of their arms.
+
+    `progress` is called with the number of rewards that were taken in, now and then.
 
     >>> check_drift([0.0, 1.0] * 200).arms[0].evidence[-1] < 0.0
     True
@@ -119,10 +127,18 @@ def check_drift(rewards: ArrayLike, arms: Sequence[Hashable] | None = None) -> D
     if len(names) != values.size:
         raise SettingError(f"{values.size} rewards have {len(names)} arms: give one for each")
     binary = bool(np.isin(values, (0.0, 1.0)).all())
-    found = []
-    for name in dict.fromkeys(names):
-        own = values[[one == name for one in names]]
-        found.append(_course(name, own, binary))
+    places: dict[Hashable, list[int]] = {}
+    for i, name in enumerate(names):
+        places.setdefault(name, []).append(i)
+    found, done = [], 0
+    for name, own in places.items():
+
+        def told(count: int, before: int = done) -> None:
+            if progress is not None:
+                progress(before + count)
+
+        found.append(_course(name, values[own], binary, told))
+        done += len(own)
     return DriftCheck("bernoulli" if binary else "ranks", tuple(found))
 
 
@@ -137,14 +153,15 @@ def ranks(values: Floats) -> Floats:
     return ((below - below[0]) / max(below[-1] - below[0], 1.0))[places]
 
 
-def _course(name: Hashable, own: Floats, binary: bool) -> ArmCourse:
+def _course(name: Hashable, own: Floats, binary: bool, told: Callable[[int], None]) -> ArmCourse:
     family: Family = Bernoulli() if binary else Bounded()
     policy = Drift(runs=_RUNS)
     hazards, first = np.array(policy.hazards), np.array(policy.shares)
     bank = run_lengths.blank(hazards.size, 1, policy.runs, family.dimension)
-    evidence, noticed = np.zeros(own.size), np.zeros(1)
-    family.enter(
-        _follow,
+    evidence, noticed, span = np.zeros(own.size), np.zeros(1), np.zeros(2, dtype=np.int64)
+    follow = entry(_follow, family=family.kernels).hold(
+        LATER,
+        law=family.law,
         hazards=hazards,
         first=first,
         prior=np.array(family.prior),
@@ -153,7 +170,15 @@ def _course(name: Hashable, own: Floats, binary: bool) -> ArmCourse:
         rewards=own if binary else ranks(own),
         evidence=evidence,
         noticed=noticed,
+        span=span,
     )
+    part = _PART  # short calls, between which compiled code takes over
+    while span[1] < own.size:
+        span[:] = span[1], min(span[1] + part, own.size)
+        began = time.perf_counter()
+        follow()
+        told(int(span[1]))
+        part *= 2 if time.perf_counter() - began < _SHORT else 1
     count = int(noticed[0])
     events = [bank.noticed[i % EVENTS] for i in range(max(0, count - EVENTS), count)]
     changes, since = [], 0
@@ -165,10 +190,11 @@ def _course(name: Hashable, own: Floats, binary: bool) -> ArmCourse:
 
 
 @kernel
-def _follow(family, law, hazards, first, prior, sure, bank, rewards, evidence, noticed):
-    """Tell every reward, and keep the evidence for members of some hazard after each."""
-    run_lengths.seed_arm(family, law, first, bank, 0, prior)
-    for i in range(rewards.size):
+def _follow(family, law, hazards, first, prior, sure, bank, rewards, evidence, noticed, span):
+    """Tell a span of the rewards, and keep the evidence for members of some hazard after each."""
+    if span[0] == 0:
+        run_lengths.seed_arm(family, law, first, bank, 0, prior)
+    for i in range(span[0], span[1]):
         bank.times[run_lengths.NOW] = i + 1.0
         coins = run_lengths.coins_of(family, law, prior, bank, 0)
         least = run_lengths.least_said(family, law, prior, bank, rewards[i], coins)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from belman.measures.mean_tables import tabulated
 from belman.measures.report import Known, plain
 
 _SCORE = 1.959963984540054  # standard deviations of a central 95 %
@@ -40,9 +41,9 @@ def earned(known: Known, rewards: int, total: float) -> Earned:
     >>> [round(number, 2) for number in found[1:]]
     [90.0, 90.2, 77.25, 103.15]
     """
-    family, units = known.family, known.units
-    means = [units.shown(family.expected_reward(belief)) for belief in known.beliefs]
-    low, high = family.mean_intervals(known.beliefs, 0.025)
+    (laws, rows), units = tabulated(known.family, known.beliefs), known.units
+    means = [units.shown(laws.expected_reward(row)) for row in rows]
+    low, high = laws.mean_intervals(rows, 0.025)
     with np.errstate(invalid="ignore"):  # what is infinite has no spread
         spread = abs(units.slope) * (np.asarray(high) - np.asarray(low)) / (2.0 * _SCORE)
     mean = math.fsum(means) / len(means) if np.isfinite(means).all() else float(np.sum(means))

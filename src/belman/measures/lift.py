@@ -10,14 +10,13 @@ that two single intervals allow.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import kernel
-from belman.families.family import Family
 from belman.special import normal_cdf
 
 Floats = NDArray[np.float64]
@@ -33,6 +32,17 @@ _ULP = 2.0**-52
 #: 0, in steps that numbers can just tell apart (beliefs may crowd at an end of the range).
 _ABSOLUTE, _RELATIVE, _BESIDE_ZERO = 0, 1, 2
 _STEPS = 64
+_INSIDE = 0.87  # of a pair's spread: where its ends are, if both means are normal
+
+
+class MeanLaws(Protocol):
+    """What is asked of a family where only the laws of means count."""
+
+    @property
+    def mean_range(self) -> tuple[float, float]: ...
+    def expected_reward(self, belief: Floats) -> float: ...
+    def enter(self, template: Callable[..., Any], **arguments: Any) -> Any: ...
+    def mean_intervals(self, beliefs: Floats, tail: float) -> tuple[Floats, Floats]: ...
 
 
 class Units(NamedTuple):
@@ -140,15 +150,16 @@ def _halfway(low, high):
 
 @kernel
 def _quantile(
-    family, law, arm, control, offset, slope, level, kind, over_control, quantiles, low, high
-):
-    """The lift at a level, between ends where the law is below it and above it."""
-    left, right = -level, 1.0 - level
+    family, law, arm, control, offset, slope, level, kind, over_control, quantiles, low, high,
+    guess, density,
+):  # fmt: skip
+    """The lift at a level, between ends where the law is below it and above it: by secants, from a
+    guess and what the density may be there, and halfway where these leave the ends.
+    """
+    x, rise, last, before = guess, density, guess, 0.0
     for i in range(_STEPS):
-        if i % 3 == 2 or not low < (low * right - high * left) / (right - left) < high:
+        if not low < x < high:
             x = _halfway(low, high)
-        else:
-            x = (low * right - high * left) / (right - left)
         if not low < x < high:
             break
         gap = -level + _chance_below(
@@ -156,12 +167,13 @@ def _quantile(
         )
         if abs(gap) < _CLOSE:
             return x
-        if gap < 0.0:
-            low, left, right = x, gap, right if i % 3 == 2 else 0.5 * right
-        else:
-            high, right, left = x, gap, left if i % 3 == 2 else 0.5 * left
+        if i > 0 and x != last:
+            rise = (gap - before) / (x - last)
+        low, high = (x, high) if gap < 0.0 else (low, x)
         if high - low <= 1e-13 * max(abs(low), abs(high)):
             break
+        last, before = x, gap
+        x = x - gap / rise if rise > 0.0 and i % 4 != 3 else _halfway(low, high)
     return 0.5 * low + 0.5 * high
 
 
@@ -180,11 +192,16 @@ def _lift(family, law, arm, control, offset, slope, score, positive, quantiles, 
         out[0] += 0.5 * _chance_below(
             family, law, arm, control, offset, slope, side, _BESIDE_ZERO, over_control, quantiles
         )
+    middle = 0.5 * (a_low + a_high - c_low - c_high)
+    spread = 0.5 * math.hypot(a_high - a_low, c_high - c_low)
+    steepness = 1.0 / spread if spread > 0.0 else 0.0
     for j in range(3):
         level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
+        side = 0.0 if j == 0 else _INSIDE if j == 2 else -_INSIDE
         out[1 + j] = _quantile(
             family, law, arm, control, offset, slope, level, _ABSOLUTE, over_control, quantiles,
-            a_low - c_high, a_high - c_low,
+            a_low - c_high, a_high - c_low, middle + side * spread,
+            level * (1.0 - level) * steepness,
         )  # fmt: skip
         out[4 + j] = np.nan
     if c_low * c_high <= 0.0 and not positive:
@@ -197,16 +214,18 @@ def _lift(family, law, arm, control, offset, slope, score, positive, quantiles, 
     sign = 1.0 if c_high > 0.0 else -1.0
     low = min(a_low / near, a_low / far) - sign
     high = max(a_high / near, a_high / far) - sign
+    usual = max(0.5 * abs(c_low + c_high), 1.0 / _FAR)
     for j in range(3):
         level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
         out[4 + j] = _quantile(
             family, law, arm, control, offset, slope, level, _RELATIVE, over_control, quantiles,
-            max(low, -_FAR), min(high, _FAR),
+            max(low, -_FAR), min(high, _FAR), out[1 + j] / usual,
+            level * (1.0 - level) * usual * steepness,
         )  # fmt: skip
 
 
 def lift(
-    family: Family,
+    family: MeanLaws,
     belief: Sequence[float] | Floats,
     control: Sequence[float] | Floats,
     level: float = 0.95,

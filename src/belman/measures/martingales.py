@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -148,6 +149,12 @@ def _least(family: Family, log: Callable[[float], float], belief: Floats) -> flo
     return float(found.x)
 
 
+@lru_cache(maxsize=64)
+def _at_prior(family: GaussianUnknown, *prior: float) -> float:
+    """Return A(η_0), which every cut of every arm asks for."""
+    return family.log_partition(prior)
+
+
 def _of_unknown_variance(
     family: GaussianUnknown, prior: ArrayLike, belief: ArrayLike, mirrored: bool
 ) -> Martingale:
@@ -160,7 +167,7 @@ def _of_unknown_variance(
     plays = 2.0 * (alpha - alpha0)
     average = m + kappa0 / plays * (m - m0)
     within = 2.0 * (beta - beta0) - kappa0 * plays / kappa * (average - m0) ** 2
-    gain = family.log_partition(belief) - family.log_partition(prior)
+    gain = family.log_partition(belief) - _at_prior(family, m0, kappa0, alpha0, beta0)
     sign = -1.0 if mirrored else 1.0
 
     # one reward, or equal ones, are infinitely likely at their own value: nothing is known yet

@@ -1,37 +1,33 @@
-"""How long an experiment on conversions will take: by theory, and by playing it many times.
+"""How long an experiment will take, for every goal: by playing it many times, beside the customary
+calculation for a test of fixed size.
 
-The prior says what is expected: arms around the baseline that differ by about the lift asked for.
-So beliefs are not surprised by the first few conversions, and `Separated` needs less evidence, and
-holds whatever the truth. The truth that is played is one arm with that lift, the others at the
-baseline.
+The truth that is played is one arm with the lift asked for, the others at the baseline. An A/A test
+is played as well, so that one sees how often the rule stops where there is nothing to find.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.errors import SettingError
-from belman.families.bernoulli import Bernoulli
-from belman.measures.stop_rules import Separated, StopRule, Sure
-from belman.measures.watching import Watched, watch
-from belman.policies import BelMan, Policy, Uniform
-from belman.problems.lower_bounds import characteristic_time
-from belman.problems.stationary import Stationary
+from belman.errors import SettingError, listing
+from belman.measures.staged_plays import Watched, World, play_stages
+from belman.measures.stop_rules import MOST_SHARE, Separated, StopRule, Sure
 from belman.table import Table
 
-#: Who plays: the names that a reader sees.
-PLAYERS: dict[str, Policy] = {"fixed split": Uniform(), "bandit": BelMan()}
-_LONGEST = 6.0  # times what theory expects of a fixed split
+#: Goals in the order of a reader, the soonest verdict first.
+GOALS = ("decide", "both", "earn")
+_LONGEST = 6.0  # times a test of fixed size
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A planned experiment: what is expected, and how its players did."""
+    """A planned experiment: what is asked, a test of fixed size, and how each goal did."""
 
     baseline: float
     lift: float
@@ -39,13 +35,16 @@ class Plan:
     risk: float
     per_day: float
     rule: StopRule
+    power: float
+    deviation: float | None
     prior: tuple[float, float]
-    shortest: float
+    fixed: float  # decisions of a test of fixed size
     horizon: int
     played: dict[str, Watched]
+    alike: Watched  # A/A tests under goal both
 
     def days(self, name: str) -> NDArray[np.float64]:
-        """Days until each run of a player was decided; infinite where it was not."""
+        """Days until each run of a goal was decided; infinite where it was not."""
         found = self.played[name]
         return np.where(found.decided, found.turns / self.per_day, math.inf)
 
@@ -53,67 +52,124 @@ class Plan:
         """The share of runs that are decided by these days."""
         return (self.days(name)[None, :] <= days[:, None]).mean(axis=1)
 
-    def _spans(self, name: str) -> list[float]:
+    def spans(self, name: str) -> list[float]:
         """The days by which a tenth, half and nine tenths of the runs were decided."""
         days = np.quantile(self.days(name), [0.1, 0.5, 0.9], method="higher")
         return [float(day) for day in days]
 
     @property
+    def fixed_days(self) -> float:
+        """Days of a test of fixed size."""
+        return self.fixed / self.per_day
+
+    def found_by_then(self, name: str) -> float:
+        """The share of runs that are decided, and rightly, when a test of fixed size would end."""
+        found = self.played[name]
+        return float(((found.turns <= self.fixed) & found.right).mean())
+
+    @property
+    def false_stops(self) -> float:
+        """The share of A/A tests that the rule stopped."""
+        return float(self.alike.decided.mean())
+
+    @property
+    def _unit(self) -> str:
+        return "conversions" if self.deviation is None else "earnings"
+
+    @property
     def sentence(self) -> str:
         """What to expect, in words."""
-        times = {name: self._spans(name)[1] for name in self.played}
-        lost = {name: float(found.lost.mean()) for name, found in self.played.items()}
+        most = self.horizon / self.per_day
         parts = [
-            f"a {name} decides in {_days(times[name], self.horizon / self.per_day)} in half of the "
-            f"runs and gives away {lost[name]:,.0f} conversions until then"
-            for name in self.played
+            f"goal {name} decides in {_days(self.spans(name)[1], most)} in half of the runs and "
+            f"gives away {found.lost.mean():,.0f} {self._unit} until then"
+            for name, found in self.played.items()
         ]
-        words = f"To find a lift of {100.0 * self.lift:.4g} % over {100.0 * self.baseline:.4g} %"
+        over = f"{100.0 * self.baseline:.4g} %" if self.deviation is None else f"{self.baseline:g}"
+        words = f"To find a lift of {100.0 * self.lift:.4g} % over {over}"
         return f"{words} among {self.arms} arms, {'; '.join(parts)}."
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the plan differs from a power calculation, and how often the rule stops for
+        nothing.
+        """
+        size = f"{self.fixed:,.0f} decisions, {_days(self.fixed_days)}"
+        pairs = f" (each of {self.arms - 1} comparisons at {self.risk / (self.arms - 1):.2g})"
+        fixed = (
+            f"A test of fixed size needs {size}, for a power of {100.0 * self.power:.3g} % at "
+            f"{100.0 * self.risk:.3g} %, two-sided{pairs if self.arms > 2 else ''}: an even split "
+            "that is looked at once, at its end."
+        )
+        least = min(self.played, key=lambda name: self.spans(name)[1])
+        later = self._until(least) / self.fixed_days
+        times = f"{later:.2g} times" if math.isfinite(later) else f"more than {_LONGEST:.2g} times"
+        more = (
+            f"{self.rule!r} may be looked at after every reward and stops as soon as it can. When "
+            f"the fixed test would end it has found {100.0 * self.found_by_then(least):.0f} % "
+            f"(goal {least}); the same power takes {times} as long."
+        )
+        if self.rule.guaranteed:
+            held = f"at most {100.0 * self.risk:.3g} % whatever the prior, by its guarantee"
+        else:
+            held = "it holds on average over the prior, and promises nothing of these"
+        runs = len(self.alike.turns)
+        alike = (
+            f"A/A tests that it stopped, watched for {_days(self.horizon / self.per_day)} under "
+            f"goal both: {100.0 * self.false_stops:.3g} % of {runs:,} ({held})."
+        )
+        return fixed, more, alike
+
+    def _until(self, name: str) -> float:
+        """Days until as many runs as the power says were decided rightly."""
+        found = self.played[name]
+        days = np.where(found.right, found.turns / self.per_day, math.inf)
+        return float(np.quantile(days, self.power, method="higher"))
+
     def table(self) -> Table:
-        """One row a player."""
+        """One row a goal."""
         rows = list(self.played)
         found = [self.played[name] for name in rows]
-        ends = [self._spans(name) for name in rows]
-        right = [_mean(one.right[one.decided]) for one in found]
+        ends = [self.spans(name) for name in rows]
         return Table(
             {
-                "player": rows,
+                "goal": rows,
                 "days (median)": [end[1] for end in ends],
                 "10 %": [end[0] for end in ends],
                 "90 %": [end[2] for end in ends],
+                f"found in {self.fixed_days:,.3g} days": [self.found_by_then(n) for n in rows],
                 "decided": [float(one.decided.mean()) for one in found],
-                "right": right,
-                "conversions lost": [float(one.lost.mean()) for one in found],
+                "right": [_mean(one.right[one.decided]) for one in found],
+                f"{self._unit} lost": [float(one.lost.mean()) for one in found],
             },
-            f"{len(found[0].turns):,} runs, up to {self.horizon / self.per_day:,.0f} days; a rule "
-            f"that holds for every truth takes about {self.shortest / self.per_day:.3g} at least",
+            f"{len(found[0].turns):,} runs, up to {self.horizon / self.per_day:,.3g} days",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; days that never came are null."""
-        players = {}
+        goals = {}
         for name, found in self.played.items():
             chosen = found.right[found.decided]
-            players[name] = {
+            goals[name] = {
                 "days": {
                     key: value if math.isfinite(value) else None
-                    for key, value in zip(("q10", "median", "q90"), self._spans(name), strict=True)
+                    for key, value in zip(("q10", "median", "q90"), self.spans(name), strict=True)
                 },
+                "found_in_fixed_days": self.found_by_then(name),
                 "decided": float(found.decided.mean()),
                 "right": _mean(chosen) if chosen.size else None,
-                "conversions_lost": float(found.lost.mean()),
+                "lost": float(found.lost.mean()),
             }
-        asked = {name: getattr(self, name) for name in ("baseline", "lift", "arms", "risk")}
+        names = ("baseline", "lift", "arms", "risk", "power", "deviation", "per_day")
         return {
-            **asked,
-            "per_day": self.per_day,
+            **{name: getattr(self, name) for name in names},
             "rule": repr(self.rule),
             "prior": list(self.prior),
-            "shortest_days": self.shortest / self.per_day,
-            "players": players,
+            "fixed": {"decisions": self.fixed, "days": self.fixed_days},
+            "goals": goals,
+            "false_stops": self.false_stops,
             "sentence": self.sentence,
+            "notes": list(self.notes),
         }
 
 
@@ -121,7 +177,7 @@ def _mean(chosen: NDArray[np.bool_]) -> float:
     return float(chosen.mean()) if chosen.size else math.nan
 
 
-def _days(days: float, most: float) -> str:
+def _days(days: float, most: float = math.inf) -> str:
     if not math.isfinite(days):
         return f"more than {most:,.0f} days"
     return f"{days:,.0f} days" if days >= 9.5 else f"{days:.2g} days"
@@ -137,63 +193,113 @@ def expected_prior(baseline: float, lift: float) -> tuple[float, float]:
     return baseline * worth, (1.0 - baseline) * worth
 
 
+def fixed_size(
+    baseline: float,
+    lift: float,
+    arms: int = 2,
+    risk: float = 0.05,
+    power: float = 0.8,
+    deviation: float | None = None,
+) -> float:
+    """Decisions over all arms of a two-sided test that is looked at once, by Normal quantiles.
+
+    >>> round(fixed_size(0.03, 0.2))
+    27822
+    """
+    from scipy.special import ndtri
+
+    changed = baseline * (1.0 + lift)
+    if deviation is None:
+        variance = baseline * (1.0 - baseline) + changed * (1.0 - changed)
+    else:
+        variance = 2.0 * deviation**2
+    scores = float(ndtri(1.0 - 0.5 * risk / (arms - 1)) + ndtri(power))
+    return arms * scores**2 * variance / (baseline * lift) ** 2
+
+
 def plan(
     baseline: float,
     lift: float,
     arms: int = 2,
     risk: float = 0.05,
     per_day: float = 1_000.0,
-    rule: str = "sure",
-    runs: int = 100,
+    rule: str = "separated",
+    runs: int = 400,
     seed: int = 0,
-    looks: int = 24,
+    *,
+    power: float = 0.8,
+    deviation: float | None = None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Plan:
-    """Play an experiment on conversions until it is decided, with a fixed split and with a bandit.
+    """Play an experiment until it is decided, for every goal, and as an A/A test.
 
-    `rule` is 'sure' (the chance of being best is 1 − risk, given the prior) or 'separated' (the
-    chance of ever being wrong is at most the risk, whatever the truth); `looks` is how often a day
-    one looks.
+    `baseline` is a rate; with a `deviation`, the standard deviation of an amount, it is the mean of
+    amounts. `rule` is 'separated' (the chance of ever being wrong is at most the risk, whatever the
+    truth) or 'sure' (the chance of being best is 1 − risk, given a prior that expects such a lift).
 
-    >>> found = plan(0.2, 0.5, arms=2, per_day=500, runs=20, looks=4)
-    >>> sorted(found.played), bool(found.played["fixed split"].decided.all())
-    (['bandit', 'fixed split'], True)
+    >>> found = plan(0.2, 0.5, arms=2, per_day=500, runs=50)
+    >>> list(found.played), bool(found.played["decide"].decided.all())
+    (['decide', 'both', 'earn'], True)
     """
-    truth = _check(baseline, lift, arms, risk, per_day, runs)
-    prior = expected_prior(baseline, lift)
-    problem = Stationary(Bernoulli(prior=prior), truth)
-    shortest = characteristic_time(problem).turns * max(-math.log(risk), 1.0)
-    rules: dict[str, StopRule] = {"sure": Sure(1.0 - risk), "separated": Separated(risk)}
+    _check(baseline, lift, arms, risk, per_day, runs, power, deviation)
+    rules: dict[str, Separated | Sure] = {"sure": Sure(1.0 - risk), "separated": Separated(risk)}
     if rule not in rules:
-        raise SettingError(
-            f"rule={rule!r} is not a rule of a plan: there are 'sure' and 'separated'"
-        )
-    horizon = int(_LONGEST * max(shortest, 100.0))
-    every = max(int(per_day / looks), 1)
-    played = {
-        name: watch(player, problem, rules[rule], horizon, runs, seed, every)
-        for name, player in PLAYERS.items()
-    }
-    return Plan(baseline, lift, arms, risk, per_day, rules[rule], prior, shortest, horizon, played)
+        raise SettingError(f"rule={rule!r} is not a rule of a plan: there are {listing(rules)}")
+    means = np.full(arms, float(baseline))
+    alike = means.copy()
+    means[1] = baseline * (1.0 + lift)
+    prior = (1.0, 1.0)
+    if deviation is not None:
+        prior = (float(baseline), (baseline * lift) ** -2 if rule == "sure" else deviation**-2)
+    elif rule == "sure":
+        prior = expected_prior(baseline, lift)
+    fixed = fixed_size(baseline, lift, arms, risk, power, deviation)
+    horizon = int(_LONGEST * max(fixed, 100.0))
+    worlds = [(World(means, deviation), name) for name in GOALS]
+    worlds.append((World(alike, deviation), "both"))
+    played: list[Watched] = []
+
+    def so_far(part: float) -> None:
+        progress((len(played) + part) / len(worlds))
+
+    for done, (world, goal) in enumerate(worlds):
+        more = (rules[rule], MOST_SHARE[goal], horizon, runs, seed + done, prior)
+        played.append(play_stages(world, *more, so_far))
+    shown = dict(zip(GOALS, played[:-1], strict=True))
+    asked = (baseline, lift, arms, risk, per_day, rules[rule], power, deviation)
+    return Plan(*asked, prior, fixed, horizon, shown, played[-1])
 
 
 def _check(
-    baseline: Any, lift: Any, arms: Any, risk: Any, per_day: Any, runs: Any
-) -> tuple[float, ...]:
-    """The chances of the arms that are played, if there are such."""
+    baseline: Any,
+    lift: Any,
+    arms: Any,
+    risk: Any,
+    per_day: Any,
+    runs: Any,
+    power: Any,
+    deviation: Any,
+) -> None:
+    """Refuse what cannot be played."""
+    rate = (baseline, 0.0, 1.0, "a conversion rate strictly between 0 and 1")
+    if deviation is not None:
+        rate = (baseline, 0.0, math.inf, "a positive mean of amounts")
     wanted = {
-        "baseline": (baseline, 0.0, 1.0, "a conversion rate strictly between 0 and 1"),
+        "baseline": rate,
         "risk": (risk, 0.0, 0.5, "a chance strictly between 0 and 0.5"),
+        "power": (power, 0.0, 1.0, "a chance strictly between 0 and 1"),
         "per_day": (per_day, 0.0, math.inf, "a positive number of impressions"),
         "runs": (runs, 0, math.inf, "a whole number from 1 up"),
         "arms": (arms, 1, math.inf, "a whole number from 2 up"),
     }
+    if deviation is not None:
+        wanted["deviation"] = (deviation, 0.0, math.inf, "a positive standard deviation")
     for name, (value, low, high, allowed) in wanted.items():
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not number or not low < value < high:
             raise SettingError(f"{name}={value!r} is not valid: it must be {allowed}")
-    if not isinstance(lift, (int, float)) or lift == 0.0 or not 0.0 < baseline * (1 + lift) < 1.0:
+    most = 1.0 if deviation is None else math.inf
+    if not isinstance(lift, (int, float)) or lift == 0.0 or not 0.0 < baseline * (1 + lift) < most:
         what = f"lift={lift!r} over baseline={baseline!r} is not valid"
-        raise SettingError(f"{what}: baseline·(1 + lift) must be another rate between 0 and 1")
-    changed = baseline * (1.0 + lift)
-    others = (baseline,) * (arms - 1)
-    return (changed, *others) if lift > 0.0 else (*others, changed)
+        among = "rate between 0 and 1" if deviation is None else "positive mean"
+        raise SettingError(f"{what}: baseline·(1 + lift) must be another {among}")

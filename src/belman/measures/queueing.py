@@ -30,7 +30,7 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
 
     >>> import belman
     >>> problem = belman.problems.queue([0.5, 0.3], 0.35)
-    >>> result = belman.simulate([belman.Oracle()], problem, horizon=500, runs=10, seed=7)
+    >>> result = belman.simulate([belman.policies.Oracle()], problem, horizon=500, runs=10, seed=7)
     >>> int(unstable(result).sum())
     0
     """

@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 
 from belman import spec
 from belman.errors import ArmError, listing, nearest
+from belman.escaping import for_terminal
 from belman.families.family import Family
-from belman.measures import sentences, sequences
+from belman.measures import bet_intervals, sentences, sequences
 from belman.measures.best import best_probabilities, expected_losses
+from belman.measures.bets import ArmBets
 from belman.measures.lift import OWN, Interval, Lift, Units, lift
 from belman.measures.martingales import Martingale, Mixture, mixture, no_mixture
+from belman.measures.mean_tables import tabulated
 from belman.measures.soundness import Finding
-from belman.measures.stop_rules import StopRule, Sure, Verdict
+from belman.measures.stop_rules import Separated, StopRule, Sure, Verdict
 from belman.table import Table
 
 Floats = NDArray[np.float64]
@@ -94,7 +97,7 @@ class Report:
     ...     start={"blue": (10_000, 300), "green": (10_000, 381)})
     >>> print(agent.report().sentence)
     green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything else
-    is better is below 0.1 %; you may stop.
+    is better is below 0.1 %; given the prior, you may stop.
     """
 
     arms: tuple[ArmReport, ...]
@@ -108,6 +111,10 @@ class Report:
     without_sequences: str
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    #: Comparisons over which an error is counted, and the kind of the bets that intervals at any
+    #: look come from; empty where they come from the rewards of each arm.
+    comparisons: int = 1
+    bets_on: str = ""
 
     @property
     def leader(self) -> ArmReport:
@@ -120,6 +127,16 @@ class Report:
         return len(self.arms) - 1
 
     @property
+    def farthest_lift(self) -> float | None:
+        """How far any arm's mean may be from control's at any look, as a share of it; None where
+        that is not known.
+        """
+        others = [arm.anytime_relative for arm in self.arms if arm.arm != self.control]
+        if self.control is None or not others or not all(others):
+            return None
+        return max(abs(end) for ends in others if ends for end in ends)
+
+    @property
     def relative(self) -> bool:
         """Whether every lift can be told as a share of the control's mean."""
         return all(arm.lift is None or arm.lift.relative is not None for arm in self.arms)
@@ -128,6 +145,11 @@ class Report:
     def verdict(self) -> Verdict:
         """What the stopping rule says now."""
         return self.rule.decided(self)
+
+    @property
+    def words(self) -> sentences.Words:
+        """What plays and their rewards are called."""
+        return sentences.words(self)
 
     @property
     def sentence(self) -> str:
@@ -144,7 +166,7 @@ class Report:
 
     def table(self) -> Table:
         """One row an arm; `low` and `high` are credible, `from … to` holds at any look."""
-        names = sentences.words(self)
+        names = self.words
         columns: dict[str, list[Any]] = {
             "arm": [arm.arm for arm in self.arms],
             names.plays: [round(arm.plays) for arm in self.arms],
@@ -211,7 +233,8 @@ class Report:
 
     def __str__(self) -> str:
         alarms = [f"! {found.sentence} {found.look_at}" for found in self.findings if found.alarm]
-        return "\n".join([self.sentence, str(self.table()), *alarms, *self.notes])
+        said = map(for_terminal, (self.sentence, *alarms, *self.notes))
+        return "\n".join([next(said), str(self.table()), *said])
 
     __repr__ = __str__
 
@@ -247,42 +270,69 @@ def report(
     stop_when: StopRule | None = None,
     findings: Sequence[Finding] = (),
     most: int | None = None,
+    bets: ArmBets | None = None,
+    places: Sequence[int] | None = None,
 ) -> Report:
     """The report of what is known, beside a control if there is one.
 
     Credible intervals have this level, and anytime ones as well: δ = 1 − level, for every interval
     by itself. Of very many arms only the `most` that are most likely the best, and control, are
-    given lifts and intervals that hold at any look, which take longest to find.
+    given lifts and intervals that hold at any look, which take longest to find; with `most=0` none
+    is, unless the stopping rule reads them.
+
+    With `bets` on rewards as the user counts them, in which the arms have these `places`, lifts at
+    any look and separation come from them where chances are known of most outcomes: they hold
+    whatever the prior, also if rates change, and for all comparisons at once.
     """
     units, delta = known.units, 1.0 - level
     arms = list(known.arms)
     if control is not None and control not in arms:
         play = f"there are {listing(arms)}{nearest(control, arms)}"
         raise ArmError(f"control={control!r} is not one of the arms: {play}")
-    chances = best_probabilities(known.family, known.beliefs)
-    losses = expected_losses(known.family, known.beliefs, units)
-    ends = zip(*known.family.mean_intervals(known.beliefs, 0.5 * delta), strict=True)
+    laws, rows = tabulated(known.family, known.beliefs)
+    chances = best_probabilities(laws, rows)
+    losses = expected_losses(laws, rows, units)
+    ends = zip(*laws.mean_intervals(rows, 0.5 * delta), strict=True)
     without = known.faded or no_mixture(known.family)
-    martingales = None if without else [_martingale(known, a) for a in range(len(arms))]
     base = None if control is None else arms.index(control)
-    full = set(np.argsort(-chances, kind="stable")[:most].tolist()) | {base}
+    rule = stop_when or Sure(level)
+    shown = None if most == 0 and rule.reads_lifts else most
+    full = set(np.argsort(-chances, kind="stable")[:shown].tolist())
+    if full:
+        full.add(base)
+    wagers = _Wagers.of(known, bets, places, base)
+    martingales = None
+    if not without and not (wagers and wagers.bets.kind != "amount"):
+        martingales = [_martingale(known, a) for a in range(len(arms))]
+    asks_lifts = isinstance(stop_when, Separated) and stop_when.within > 0.0
     found = []
     for a, (arm, tails) in enumerate(zip(arms, ends, strict=True)):
         beside: dict[str, Any] = {}
         if base is not None and a != base and a in full:
-            beside["lift"] = lift(known.family, known.beliefs[a], known.beliefs[base], level, units)
-        if martingales and a in full:
+            beside["lift"] = lift(laws, rows[a], rows[base], level, units)
+        if wagers and wagers.bets.kind != "amount" and a in full:
+            beside["anytime"] = bet_intervals.mean(wagers.bets, wagers.places[a], level)
+        elif martingales and a in full:
             beside["anytime"] = sequences.mean_sequence(martingales[a], delta)
-        if martingales and base is not None and a != base and a in full:
-            pair = (martingales[a], martingales[base])
-            beside["anytime_lift"] = sequences.difference_sequence(*pair, delta)
-            beside["anytime_relative"] = sequences.ratio_sequence(*pair, delta)
+        if base is not None and a != base and (a in full or (wagers and asks_lifts)):
+            if wagers:
+                beside |= wagers.lifts(a, base, level)
+            elif martingales:
+                pair = (martingales[a], martingales[base])
+                beside["anytime_lift"] = sequences.difference_sequence(*pair, delta)
+                beside["anytime_relative"] = sequences.ratio_sequence(*pair, delta)
         plays = float(known.plays[a])
         average = units.shown(float(known.sums[a]) / plays) if plays else math.nan
-        expected = units.shown(known.family.expected_reward(known.beliefs[a]))
+        expected = units.shown(laws.expected_reward(rows[a]))
         low, high = sorted(units.offset + units.slope * float(tail) for tail in tails)
         chance, loss = float(chances[a]), float(losses[a])
         found.append(ArmReport(arm, plays, average, expected, (low, high), chance, loss, **beside))
+    leader, apart = int(np.argmax(chances)), None
+    if wagers:
+        apart = wagers.apart(leader, base, units.minimise)
+    elif martingales:
+        apart = _apart(martingales, leader, units.minimise)
+    kind = wagers.bets.kind if wagers else ""
     return Report(
         tuple(found),
         control,
@@ -290,12 +340,60 @@ def report(
         delta,
         known.conversions,
         units.minimise,
-        stop_when or Sure(level),
-        _apart(martingales, int(np.argmax(chances)), units.minimise) if martingales else None,
-        without,
+        rule,
+        apart,
+        "" if wagers else without,
         tuple(findings),
-        sentences.notes(level, without, known.conversions, known.family),
+        sentences.notes(level, without, known.conversions, known.family, kind),
+        wagers.bets.comparisons if wagers else max(len(arms) - 1, 1),
+        kind,
     )
+
+
+@dataclass(frozen=True)
+class _Wagers:
+    """Bets that hold for the arms of a report, and the place of each of them there."""
+
+    bets: ArmBets
+    places: Sequence[int]
+
+    @classmethod
+    def of(
+        cls, known: Known, bets: ArmBets | None, places: Sequence[int] | None, base: int | None
+    ) -> _Wagers | None:
+        """Return them if chances are known of most outcomes, be they such that an arm had none: an
+        arm that the policy has left keeps what was bet on it.
+        """
+        if bets is None or len(known.arms) < 2:
+            return None
+        where = range(len(known.arms)) if places is None else places
+        if bets.control is not None and (base is None or where[base] != bets.control):
+            return None
+        held = bets.outcomes >= 0.5 * float(known.plays.sum()) > 0.0
+        return cls(bets, where) if held else None
+
+    def lifts(self, a: int, base: int, level: float) -> dict[str, Ends | None]:
+        """Return how an arm does beside control at any look."""
+        pair = (self.places[a], level, self.places[base])
+        relative = bet_intervals.lift(self.bets, *pair)
+        difference = bet_intervals.difference(self.bets, *pair)
+        return {
+            "anytime_lift": difference[1:],
+            "anytime_relative": None if relative is None else relative[1:],
+        }
+
+    def apart(self, leader: int, base: int | None, minimise: bool) -> float:
+        """Return how far the leader is from control, or, if it is control or there is none, from
+        the nearest of all others.
+        """
+        others = [base] if base is not None and base != leader else range(len(self.places))
+        return min(
+            bet_intervals.log_better(
+                self.bets, self.places[leader], self.places[other], least=minimise
+            )
+            for other in others
+            if other != leader
+        )
 
 
 def _martingale(known: Known, a: int) -> Martingale:

@@ -20,8 +20,11 @@ _WIDTH, _LEFT, _RIGHT, _ROW = 520.0, 130.0, 30.0, 34.0
 
 def section(report: Report) -> str:
     """The report as a part of a page, in its own style."""
-    state = "decided" if report.verdict.decided else "open"
-    words = "Decided" if report.verdict.decided else "Still open"
+    state, words = "open", "Still open"
+    if any(found.alarm for found in report.findings):
+        state, words = "alarm", "Not sound"
+    elif report.verdict.decided:
+        state, words = "decided", "Decided"
     parts = [
         f"<style>{_STYLE}</style><section class='belman'>",
         f"<span class='state {state}'>{words}</span>",
@@ -79,7 +82,7 @@ def _soundness(report: Report) -> str:
 
 def _arms(report: Report) -> str:
     """One row an arm, what a decision needs first; intervals stand below what they are of."""
-    used = sentences.words(report)
+    used = report.words
     rate = sentences.share if report.conversions else "{:.4g}".format
     style = sentences.percent if report.relative else sentences.plain
     lifts, ends = zip(*(arm.beside_control(report.relative) for arm in report.arms), strict=True)

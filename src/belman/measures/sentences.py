@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from belman.families import Bounded
 from belman.families.family import Family
+from belman.measures.soundness import LATE
 
 if TYPE_CHECKING:
     from belman.measures.report import ArmReport, Report
@@ -74,29 +75,34 @@ def verdict(report: Report) -> str:
         return "No reward was told yet: all that is known are the priors."
     if report.others == 0:
         return f"{best.arm} is the only arm: there is nothing to decide."
-    end = _end(report)
+    last = end(report)
     doubt = f"the chance that anything else is better is {chance(1.0 - best.chance_best)}"
-    compared = _compared(report, best, used)
+    compared = beside_control(report, best, used)
     if compared:
-        return f"{compared}; {doubt}; {end}."
+        return f"{compared}; {doubt}; {last}."
     first = f"{best.arm} {used.does} {'least' if report.minimise else _most(used)} so far"
     loss = f"choosing it now is expected to lose {best.expected_loss:.3g} a turn"
-    return f"{first}; {doubt}; {loss}; {end}."
+    return f"{first}; {doubt}; {loss}; {last}."
 
 
-def _end(report: Report) -> str:
+def end(report: Report) -> str:
     """Whether one may stop; an alarm comes before that."""
     if not report.verdict.decided:
         return "it is too early to stop"
     unsound = any(finding.alarm for finding in report.findings)
-    return "but the data are not sound: look at them before you stop" if unsound else "you may stop"
+    if unsound:
+        return "but the data are not sound: look at them before you stop"
+    if not report.rule.guaranteed:
+        return "given the prior, you may stop"
+    late = any(finding.question == LATE for finding in report.findings)
+    return "you may stop" + ", if rewards come as late for one arm as for another" * late
 
 
 def _most(used: Words) -> str:
     return "best" if used.better == "better" else "most"
 
 
-def _compared(report: Report, best: ArmReport, used: Words) -> str:
+def beside_control(report: Report, best: ArmReport, used: Words) -> str:
     """How the leader, or the nearest rival of a control that leads, does beside control."""
     if report.control is None:
         return ""
@@ -149,7 +155,9 @@ def chance(share: float) -> str:
     return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
 
 
-def notes(level: float, without: str, conversions: bool, family: Family) -> tuple[str, ...]:
+def notes(
+    level: float, without: str, conversions: bool, family: Family, bets_on: str = ""
+) -> tuple[str, ...]:
     """What each kind of statement of a report means, and why it is `without` some."""
     percent = f"{100.0 * level:.4g} %"
     credible = (
@@ -158,6 +166,8 @@ def notes(level: float, without: str, conversions: bool, family: Family) -> tupl
         "interval that is looked at again and again until it pleases errs more often than its "
         "level says."
     )
+    if bets_on:
+        return (credible, _OF_BETS.format(percent=percent) + _OF_KINDS[bets_on])
     if without:
         return (credible, f"There are no intervals at any look: {without}.")
     law = _assumption(family, conversions)
@@ -168,6 +178,21 @@ def notes(level: float, without: str, conversions: bool, family: Family) -> tupl
         "looking at these rewards."
     )
     return (credible, anytime)
+
+
+_OF_BETS = (
+    "Lifts 'at any look' ({percent} for all comparisons together) come from bets on the arm that "
+    "each outcome came from, by the chances with which arms were drawn: they hold however often "
+    "one looks, whatever the policy does and whatever the prior is, "
+)
+_OF_KINDS = {
+    "rate": "also while rates change, if the lift stays the same.",
+    "range": "also while means change, if the lift stays the same and rewards lie in their range.",
+    "amount": (
+        "in the limit of many outcomes; that arms differ at all is said with a guarantee at any "
+        "number of them."
+    ),
+}
 
 
 def _assumption(family: Family, conversions: bool) -> str:

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman.errors import SettingError
 from belman.families.bernoulli import Bernoulli
+from belman.families.bounded import Bounded
 from belman.families.family import Family
-from belman.measures.learnt import learnt
+from belman.families.tally import learnt
 from belman.measures.lift import OWN, Units
 from belman.measures.martingales import mixture
 from belman.measures.sequences import log_separation
@@ -156,6 +157,37 @@ def told_shares(asked: Mapping[Any, int], told: Mapping[Any, int], risk: float =
     )
 
 
+#: The question of `late_rewards`, and the share of decisions without an outcome that raises it.
+LATE = "late rewards"
+_LATE_SHARE = 0.05
+_FEW = 20
+
+
+def late_rewards(asked: int, told: int, waiting: int, only_successes: bool) -> Finding | None:
+    """Say that outcomes count in the order in which they are told, where so many are not told yet
+    that it matters; an alarm where failures are not told at all.
+
+    >>> print(late_rewards(1_000, 700, 300, False).sentence)
+    300 of 1,000 tickets are not told yet: a verdict holds if rewards come as late for one arm as
+    for another.
+    >>> late_rewards(1_000, 990, 10, False)
+    """
+    if waiting < _LATE_SHARE * asked or told < _FEW:
+        return None
+    give = "Give the study a `window`: every ticket counts when it closes, whatever the delays are"
+    if only_successes and waiting >= told:  # rates near 1 are told so too, but most of them are
+        what = f"Only successes were told, {told:,} of them, and {waiting:,} tickets are open"
+        sentence = f"{what}: failures that nobody tells do not count."
+        return Finding(
+            LATE, True, 1.0, sentence, f"{give}, and silence as 0. Or tell failures too."
+        )
+    sentence = (
+        f"{waiting:,} of {asked:,} tickets are not told yet: a verdict holds if rewards come as "
+        "late for one arm as for another."
+    )
+    return Finding(LATE, False, 1.0, sentence, f"{give}.")
+
+
 class Drift:
     """Did an arm change while it was played?
 
@@ -180,7 +212,7 @@ class Drift:
         self._prior = np.array(family.prior if prior is None else prior, dtype=np.float64)
         self._belief = self._prior.copy()
         self._plays, self._sum = 0, 0.0
-        self._cuts: list[tuple[int, float, Floats]] = []
+        self._cuts: list[tuple[float, float, Floats]] = []
 
     def add(self, rewards: Sequence[float] | Floats) -> None:
         """Take in the next rewards of the arm, in their order, on the scale of its family."""
@@ -199,7 +231,7 @@ class Drift:
         plays: int,
         total: float,
         belief: ArrayLike,
-        cuts: Sequence[tuple[int, float, ArrayLike]],
+        cuts: Sequence[tuple[float, float, ArrayLike]],
     ) -> Drift:
         """Go on from what somebody else kept: the sums and the belief now and at each cut."""
         self._plays, self._sum = plays, total
@@ -211,8 +243,11 @@ class Drift:
         """ln of the average odds over all cuts, and the cut with the largest."""
         family, prior = self._family, self._prior
         start, now = family.natural(prior), family.natural(self._belief)
-        logs = []
-        for i, (plays, total, belief) in enumerate(self._cuts):
+        logs: list[float] = []
+        bare = getattr(family, "of", family)
+        if isinstance(bare, (Bernoulli, Bounded)) and self._cuts:
+            logs = self._log_odds_of_coins(bare)
+        for i, (plays, total, belief) in enumerate(self._cuts if not logs else ()):
             rest = self._plays - plays
             log_odds = 0.0
             if rest:
@@ -226,6 +261,24 @@ class Drift:
         top = max(logs)
         whole = sum(math.exp(log - top) for log in logs) if top > -math.inf else 0.0
         return (top + math.log(whole) if whole else -math.inf), int(np.argmax(logs))
+
+    def _log_odds_of_coins(self, family: Family) -> list[float]:
+        """The same at every cut in closed form: the mean that suits both parts best is theirs
+        together. Rewards in a range are taken for coins.
+        """
+        from scipy.special import betaln, xlogy
+
+        beliefs = [self._prior, self._belief, *(belief for _, _, belief in self._cuts)]
+        if isinstance(family, Bounded):
+            beliefs = [family.as_coin(belief) for belief in beliefs]
+        first, last, before = beliefs[0], beliefs[1], np.array(beliefs[2:])
+        after, counts = first + last - before, last - first
+        found = betaln(*before.T) + betaln(*after.T) - 2.0 * betaln(*first)
+        found -= xlogy(counts, counts / max(counts.sum(), 1e-300)).sum()
+        rest = np.array([self._plays > plays for plays, _, _ in self._cuts])
+        each = np.where(rest, found, 0.0) - np.log(_SQUARES * np.arange(1, len(before) + 1) ** 2)
+        logs: list[float] = each.tolist()
+        return logs
 
     def finding(self, risk: float = RISK) -> Finding:
         """Whether the odds against one mean for all of its rewards have reached 1/risk."""
@@ -242,7 +295,7 @@ class Drift:
             True,
             _odds(log_odds),
             f"{self.arm} changed while it was played: {before:.4g} on average before its reward "
-            f"{plays}, {after:.4g} after it.",
+            f"{plays:.0f}, {after:.4g} after it.",
             "Look for a release, a season or a change of audience at that time; `drift` lets "
             "beliefs follow, and intervals of the whole time describe neither half.",
         )

@@ -6,12 +6,12 @@ Beliefs are kept in units of the noise, S = σ² LLᵀ, so that both have the sa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from belman import chance
 from belman.engine import kernel
 from belman.errors import FamilyError
 from belman.models.model import SETTING, Model, ModelKernels
+from belman.registry import register
 from belman.special import log_gamma, normal_quantile
 
 _HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
@@ -70,7 +70,7 @@ def reward(law, eta, uniform):
 KERNELS = ModelKernels.of(globals())
 
 
-@dataclass(frozen=True)
+@register
 class Linear(Model):
     """Rewards φᵀθ plus Gaussian noise of standard deviation `noise`, which is known, or with
     `unknown=True` a first guess that counts as one reward.

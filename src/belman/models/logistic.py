@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.models.model import Model, ModelKernels
 from belman.models.moment_matching import curving, draw_scale, matching, scale  # noqa: F401
+from belman.registry import register
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
@@ -69,7 +70,7 @@ KERNELS = ModelKernels.of(globals())
 LAPLACE = replace(KERNELS, assimilate=curving(log_chance, score, curvature))
 
 
-@dataclass(frozen=True)
+@register
 class Logistic(Model):
     """Rewards 0 and 1: the log-odds of 1 are φᵀθ. Beliefs match moments, or with
     `laplace=True` the mode and its curvature.

@@ -32,7 +32,6 @@ BANK = (1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0)
 LARGEST = 1e12
 #: What a prior scale may be.
 LEAST, MOST = 1e-9, 1e9
-_ROUNDING, _TINY = 2.0**-52, 1e-150
 #: How many features there may be: a belief holds their square.
 MOST_FEATURES = 5_000
 
@@ -101,6 +100,8 @@ class Model(ABC):
     name: ClassVar[str]
     #: What rewards may be, in words.
     support: ClassVar[str]
+    #: Every model that is known by name.
+    registry: ClassVar[dict[str, type[Model]]] = {}
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
@@ -179,6 +180,10 @@ class Model(ABC):
         return blank(prior, self.first_noise)
 
 
+#: Every model by its name.
+MODELS = Model.registry
+
+
 def blank(prior: Floats, first_noise: tuple[float, float]) -> Belief:
     """The belief whose prior has these standard deviations (B, d), in the units of the model."""
     bank, size = prior.shape
@@ -203,28 +208,3 @@ def grown(belief: Belief, prior: Floats, first_noise: tuple[float, float]) -> Be
     for name in ("noise", "fit", "share", "clock"):
         getattr(fresh, name)[:] = getattr(belief, name)
     return fresh
-
-
-class Step(NamedTuple):
-    """A step of another way to write θ: shift·θ_place is added to θ_other, then θ_place becomes
-    factor·θ_place.
-    """
-
-    place: int
-    other: int
-    factor: float
-    shift: float
-
-
-def reexpressed(belief: Belief, steps: Sequence[Step]) -> None:
-    """Let the belief be about θ as it is after these steps; one decomposition for all of them."""
-    for b in range(len(belief.mean)):
-        for coordinates in (belief.mean[b], belief.root[b]):
-            for place, other, factor, shift in steps:
-                coordinates[other] += shift * coordinates[place]
-                coordinates[place] *= factor
-        root = np.asarray(np.linalg.qr(belief.root[b].T, mode="r")).T
-        belief.root[b] = root * np.where(np.diag(root) < 0.0, -1.0, 1.0)
-        lost = np.flatnonzero(np.diag(root) == 0.0)  # what was left of it is below rounding
-        sizes = np.linalg.norm(root[lost], axis=1)
-        belief.root[b][lost, lost] = np.maximum(_ROUNDING * sizes, _TINY)

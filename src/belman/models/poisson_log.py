@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from belman.engine import kernel
 from belman.models.model import Model, ModelKernels
 from belman.models.moment_matching import curving, draw_scale, matching, scale  # noqa: F401
+from belman.registry import register
 from belman.special import log_gamma, normal_quantile
 
 _HIGHEST = 300.0  # of a logarithm of a mean: e³⁰⁰ counts as all that is higher
@@ -70,7 +71,7 @@ KERNELS = ModelKernels.of(globals())
 LAPLACE = replace(KERNELS, assimilate=curving(log_chance, score, curvature))
 
 
-@dataclass(frozen=True)
+@register
 class PoissonLog(Model):
     """Counts: the logarithm of their mean is φᵀθ. Beliefs match moments, or with
     `laplace=True` the mode and its curvature.

@@ -44,7 +44,9 @@ def fade(law, belief):
 
 @kernel
 def weigh(belief):
-    """Shares of the bank from how well each foresaw the rewards."""
+    """Shares of the bank from how well each foresaw the rewards; returns ln of what they had in
+    all.
+    """
     best, total = -np.inf, 0.0
     for b in range(belief.fit.size):
         best = max(best, belief.fit[b])
@@ -54,15 +56,17 @@ def weigh(belief):
         total += belief.share[b]
     for b in range(belief.fit.size):
         belief.share[b] /= total
+    return best + math.log(total)
 
 
 @kernel
 def learn(model, law, belief, features, reward):
-    """Learn the reward of an arm with these features."""
+    """Learn the reward of an arm with these features, and return ln of the chance it had."""
     size, scratch = features.size, belief.scratch
     projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
     if law[KEEP] < 1.0:
         fade(law, belief)
+    before = weigh(belief)
     for b in range(len(belief.mean)):
         eta = dot(belief.mean[b], features)
         v = project(belief.root[b], features, projected)
@@ -75,7 +79,8 @@ def learn(model, law, belief, features, reward):
         belief.fit[b] += fit
         scratch[TOLD, STEP], scratch[TOLD, SHRINK] = step, 1.0 / (noise + v)
     belief.clock[0] += 1.0
-    weigh(belief)
+    after = weigh(belief)
+    return after - before
 
 
 @inlined_kernel

@@ -5,15 +5,15 @@ They take an agent, or anything else with arms, beliefs and a family, and draw o
 are given or on new ones.
 """
 
+from belman.errors import needing
+
+with needing("a picture", "lab", "matplotlib"):
+    import matplotlib  # noqa: F401
+
+from belman.measures.seen_beliefs import BeliefDensities, Believer, Paths, Trail, belief_densities
 from belman.plots import style
-from belman.plots.beliefs import (
-    BeliefDensities,
-    Believer,
-    belief_densities,
-    beliefs,
-    draw_beliefs,
-)
-from belman.plots.checks import drift_check, family_check
+from belman.plots.beliefs import beliefs, draw_beliefs, draw_manifold, manifold
+from belman.plots.checks import PlanCurves, draw_plan, drift_check, family_check, plan, plan_curves
 from belman.plots.curves import (
     Curves,
     curve_data,
@@ -27,8 +27,6 @@ from belman.plots.curves import (
 )
 from belman.plots.dot_plot import Rows, draw_rows
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
-from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
-from belman.plots.plan import PlanCurves, draw_plan, plan, plan_curves
 from belman.plots.space import Explorer, Landscape, draw_space, landscape, space
 
 __all__ = [

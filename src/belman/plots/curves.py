@@ -6,6 +6,7 @@ Named at the right edge.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _STYLES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
+_PALE, _PALE_NAME = 0.35, 0.6
+_ACROSS = 3  # panels of one variable in a row
 _WORDS = {
     "regret": "cumulative regret",
     "suboptimal_draws": "suboptimal draws",
@@ -97,10 +100,21 @@ def draw_curves(
     return ax
 
 
-def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic: bool) -> None:
-    for place, _ in enumerate(data.players):
+def _draw_lines(
+    data: Curves,
+    ax: Axes,
+    log: bool,
+    quartiles: bool,
+    logarithmic: bool,
+    front: Sequence[str] = (),
+) -> None:
+    for place, player in enumerate(data.players):
         shade, line = _look(place)
-        if quartiles:
+        if front and player not in front:
+            behind: Any = {"alpha": _PALE, "linewidth": 1.0, "zorder": 1}
+            ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, **behind)
+            continue
+        if quartiles and (not front or player in front[:2]):
             pale: Any = {"color": shade, "alpha": 0.08, "linewidth": 0.0, "zorder": 1}
             ax.fill_between(data.turn, data.q25[place], data.q75[place], **pale)
         dark: Any = {"color": shade, "alpha": 0.3, "linewidth": 0.0, "zorder": 2}
@@ -127,7 +141,7 @@ def _look(place: int) -> tuple[str, Any]:
     return style.colour(place), _STYLES[place // len(style.PALETTE) % len(_STYLES)]
 
 
-def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
+def _name_at_the_edge(*panels: tuple[Axes, Curves], front: Sequence[str] = ()) -> None:
     """Write each name at the end of its curve, led there by its line, apart from the others."""
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
@@ -151,9 +165,10 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
             aside, up = 2.6 * letters / 72.0, (height - wish) / figure.dpi  # inches
             seen = end[1] <= ceiling
             words = data.players[a] if seen else f"{data.players[a]} ↑ {end[1]:,.0f}"
+            clear = 1.0 if not front or data.players[a] in front else _PALE_NAME
             ax.annotate(
                 words, end, (72.0 * aside, 72.0 * up), textcoords="offset "
-                "points", ha="left", va="center", color=shade,
+                "points", ha="left", va="center", color=shade, alpha=clear,
                 annotation_clip=False,
             )  # fmt: skip
             if seen:
@@ -164,6 +179,7 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
                     (0.0, up),
                     linewidth=1.2,
                     color=shade,
+                    alpha=clear,
                     linestyle=line,
                     transform=there,
                 )
@@ -251,32 +267,43 @@ def draw_grid(
     logarithmic: Collection[str] = (),
     ceiling: float | None = None,
     quartiles: bool = True,
+    front: Sequence[str] = (),
     size: str = "screen",
 ) -> Figure:
     """Titled columns of curves, one above the other on the same turns, in the theme that is on.
 
+    More than three columns of a single curve go on in a second row.
+
     `log` is for the axis of time, `logarithmic` names the variables whose own axis is so. Curves
-    that leave through the `ceiling` of the first row are named with their ends.
+    that leave through the `ceiling` of the first row are named with their ends. If some players are
+    in `front`, the others are pale lines, and the first two of `front` alone have quartiles.
     """
     from matplotlib import pyplot
 
     width, height, _ = style.SIZES[size]
     rows = len(next(iter(columns.values())))
+    across = min(len(columns), _ACROSS) if rows == 1 else len(columns)
+    down = rows * math.ceil(len(columns) / across)
     shape = (
-        width * (1.0 if len(columns) == 1 else 0.75 * len(columns)),
-        height * (1.0 if rows == 1 else 0.85 * rows),
+        width * (1.0 if across == 1 else 0.75 * across),
+        height * (1.0 if down == 1 else 0.85 * down),
     )
-    figure, grid = pyplot.subplots(rows, len(columns), sharex="col", figsize=shape, squeeze=False)
+    figure, grid = pyplot.subplots(down, across, sharex="col", figsize=shape, squeeze=False)
     panels = []
-    for column, (title, data) in enumerate(columns.items()):
-        for row, curve in enumerate(data):
+    for place, (title, data) in enumerate(columns.items()):
+        first, column = divmod(place, across)
+        for row, curve in enumerate(data, first):
             ax = grid[row, column]
-            _draw_lines(curve, ax, log, quartiles, logarithmic=curve.variable in logarithmic)
+            _draw_lines(curve, ax, log, quartiles, curve.variable in logarithmic, front)
             panels.append((ax, curve))
-            if row + 1 < rows:
+            if place + across < len(columns) or row + 1 < rows:
                 ax.set_xlabel("")
-        grid[0, column].set_title(title)
+        grid[first, column].set_title(title)
         if ceiling is not None:
-            grid[0, column].set_ylim(top=ceiling)
-    _name_at_the_edge(*panels)
+            grid[first, column].set_ylim(top=ceiling)
+    for ax in grid.flat[len(columns) :] if rows == 1 else ():
+        ax.set_axis_off()
+        grid[-2, -1].tick_params(labelbottom=True)
+        grid[-2, -1].set_xlabel("turn")
+    _name_at_the_edge(*panels, front=front)
     return figure

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 
 from belman.errors import ExposureError
 from belman.exposure import Exposure, Paper, exposure
+from belman.measures.seen_beliefs import Floats
 from belman.plots import style
-from belman.plots.beliefs import Floats
 
 
 class FocalDensities(NamedTuple):

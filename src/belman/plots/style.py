@@ -191,6 +191,7 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
             weight="bold",
             zorder=10.0,
             path_effects=halo,
+            parse_math=False,
         )
         note.set_annotation_clip(False)
         # moves the words to their place; the box below is theirs alone, without the line

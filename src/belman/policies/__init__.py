@@ -1,227 +1,104 @@
-"""Policies choose the next arm, behind the contract of `policy.py`; kin share a folder."""
+"""Policies choose the next arm, behind the contract of `policy.py`; kin share a folder.
 
+They are listed, wherever they are, in the order of these lines. A new one needs a line here.
+"""
+
+# ruff: noqa: I001
 from __future__ import annotations
 
-from belman.policies.adversarial.exp3 import EXP3P, EXP3S
-from belman.policies.adversarial.tsallis_inf import TsallisINF
-from belman.policies.baselines import Oracle, Random, Uniform, WidestBelief
-from belman.policies.belman.belman import BelMan
-from belman.policies.best_arm.eb_tc import EBTC, T3C, EBTCEpsilon
-from belman.policies.best_arm.elimination import SuccessiveAcceptsRejects, SuccessiveRejects
-from belman.policies.best_arm.halving import AnytimeHalving, SequentialHalving
-from belman.policies.best_arm.lil_ucb import LilUCB, UGapE
-from belman.policies.best_arm.lucb import KLLUCB, LUCB, LUCBPlusPlus
-from belman.policies.best_arm.top_two_thompson import TopTwoThompson
-from belman.policies.best_arm.track_and_stop import TrackAndStop
-from belman.policies.best_arm.ttucb import TTEI, TTUCB
-from belman.policies.change.detectors import CUSUMTest, Detector, GLRTest, WindowTest
-from belman.policies.change.drift import Drift
-from belman.policies.gittins.finite import FiniteGittins, LattimoreGittins
-from belman.policies.gittins.gittins import Gittins
-from belman.policies.gittins.normal import BrezziLaiGittins, NormalGittins
-from belman.policies.greedy import EpsilonGreedy, ExploreThenCommit, Greedy
-from belman.policies.optimism.bayes_ucb import BayesUCB
-from belman.policies.optimism.imed import DMED, IMED, OSSB
-from belman.policies.optimism.kl_ucb import KLUCB, KLUCBPlus, KLUCBPlusPlus
-from belman.policies.optimism.kl_ucb_empirical import IMEDKinf, KLUCBEmpirical, KLUCBSwitch
-from belman.policies.optimism.light_tailed import AdaUCB, LightTailed
-from belman.policies.optimism.moss import MOSS, UCBoost
-from belman.policies.optimism.ucb1 import UCB1, LogUCB, UCBTuned
-from belman.policies.policy import Ledger, Policy, PolicyKernels
-from belman.policies.resampling.besa import BESA
-from belman.policies.resampling.perturbed import NPTS, PHE, Giro
-from belman.policies.resampling.sub_sampling import LBSDA, RBSDA
-from belman.policies.thompson.boltzmann_gumbel import BoltzmannGumbel
-from belman.policies.thompson.exp_ts import ExpTS, ExpTSPlus
-from belman.policies.thompson.ids import IDS
-from belman.policies.thompson.maillard import KLMS, MED, ExpKLMS
-from belman.policies.thompson.thompson import CoinThompson, Thompson
-from belman.policies.thompson.ts_ucb import MOTS, TSUCB
-from belman.policies.wrappers.clipping import Clipping
-from belman.policies.wrappers.forced import Forced
-from belman.policies.wrappers.forgetting import Forgetting
-from belman.policies.wrappers.phases import Phases
+from belman.policies.belman.belman import BelMan as BelMan
+from belman.policies.change.drift import Drift as Drift
+from belman.policies.thompson.thompson import CoinThompson as CoinThompson, Thompson as Thompson
+from belman.policies.best_arm.top_two_thompson import TopTwoThompson as TopTwoThompson
+from belman.policies.thompson.ts_ucb import MOTS as MOTS, TSUCB as TSUCB
+from belman.policies.optimism.bayes_ucb import BayesUCB as BayesUCB
+from belman.policies.gittins.gittins import Gittins as Gittins
+from belman.policies.gittins.normal import (
+    BrezziLaiGittins as BrezziLaiGittins,
+    NormalGittins as NormalGittins,
+)
+from belman.policies.gittins.finite import (
+    FiniteGittins as FiniteGittins,
+    LattimoreGittins as LattimoreGittins,
+)
+from belman.policies.thompson.ids import IDS as IDS
+from belman.policies.optimism.kl_ucb import (
+    KLUCB as KLUCB,
+    KLUCBPlus as KLUCBPlus,
+    KLUCBPlusPlus as KLUCBPlusPlus,
+)
+from belman.policies.optimism.imed import DMED as DMED, IMED as IMED, OSSB as OSSB
+from belman.policies.thompson.maillard import KLMS as KLMS, MED as MED, ExpKLMS as ExpKLMS
+from belman.policies.thompson.exp_ts import ExpTS as ExpTS, ExpTSPlus as ExpTSPlus
+from belman.policies.thompson.boltzmann_gumbel import BoltzmannGumbel as BoltzmannGumbel
+from belman.policies.adversarial.tsallis_inf import TsallisINF as TsallisINF
+from belman.policies.adversarial.exp3 import EXP3P as EXP3P, EXP3S as EXP3S
+from belman.policies.resampling.perturbed import NPTS as NPTS, PHE as PHE, Giro as Giro
+from belman.policies.optimism.kl_ucb_empirical import (
+    IMEDKinf as IMEDKinf,
+    KLUCBEmpirical as KLUCBEmpirical,
+    KLUCBSwitch as KLUCBSwitch,
+)
+from belman.policies.resampling.besa import BESA as BESA
+from belman.policies.resampling.sub_sampling import LBSDA as LBSDA, RBSDA as RBSDA
+from belman.policies.optimism.light_tailed import AdaUCB as AdaUCB, LightTailed as LightTailed
+from belman.policies.optimism.ucb1 import UCB1 as UCB1, LogUCB as LogUCB, UCBTuned as UCBTuned
+from belman.policies.optimism.moss import MOSS as MOSS, UCBoost as UCBoost
+from belman.policies.wrappers.forced import Forced as Forced
+from belman.policies.wrappers.forgetting import Forgetting as Forgetting
+from belman.policies.wrappers.restarting import Restarting as Restarting
+from belman.policies.wrappers.clipping import Clipping as Clipping
+from belman.policies.greedy import (
+    EpsilonGreedy as EpsilonGreedy,
+    ExploreThenCommit as ExploreThenCommit,
+    Greedy as Greedy,
+)
+from belman.policies.wrappers.phases import Phases as Phases
+from belman.policies.baselines import (
+    Oracle as Oracle,
+    Random as Random,
+    Uniform as Uniform,
+    WidestBelief as WidestBelief,
+)
+from belman.policies.best_arm.elimination import (
+    SuccessiveAcceptsRejects as SuccessiveAcceptsRejects,
+    SuccessiveRejects as SuccessiveRejects,
+)
+from belman.policies.best_arm.halving import (
+    AnytimeHalving as AnytimeHalving,
+    SequentialHalving as SequentialHalving,
+)
+from belman.policies.best_arm.lucb import (
+    KLLUCB as KLLUCB,
+    LUCB as LUCB,
+    LUCBPlusPlus as LUCBPlusPlus,
+)
+from belman.policies.best_arm.track_and_stop import TrackAndStop as TrackAndStop
+from belman.policies.best_arm.eb_tc import EBTC as EBTC, T3C as T3C, EBTCEpsilon as EBTCEpsilon
+from belman.policies.best_arm.ttucb import TTEI as TTEI, TTUCB as TTUCB
+from belman.policies.best_arm.lil_ucb import LilUCB as LilUCB, UGapE as UGapE
+from belman.policies.change.detectors import (
+    CUSUMTest as CUSUMTest,
+    Detector as Detector,
+    GLRTest as GLRTest,
+    WindowTest as WindowTest,
+    DETECTORS as DETECTORS,
+)
+from belman.policies.policy import (
+    Ledger as Ledger,
+    Policy as Policy,
+    PolicyKernels as PolicyKernels,
+    POLICIES as POLICIES,
+)
 from belman.policies.wrappers.published import (
-    cusum_ucb,
-    exp3_s,
-    glr_klucb,
-    m_ucb,
-    q_ths,
-    q_ucb,
-    qbelman,
+    cusum_ucb as cusum_ucb,
+    exp3_s as exp3_s,
+    glr_klucb as glr_klucb,
+    m_ucb as m_ucb,
+    q_ths as q_ths,
+    q_ucb as q_ucb,
+    qbelman as qbelman,
 )
-from belman.policies.wrappers.restarting import Restarting
+from belman.registry import offered as _offered, register as register
 
-_MEMBERS: tuple[type[Policy], ...] = (
-    BelMan,
-    Drift,
-    Thompson,
-    TopTwoThompson,
-    TSUCB,
-    BayesUCB,
-    Gittins,
-    NormalGittins,
-    FiniteGittins,
-    BrezziLaiGittins,
-    LattimoreGittins,
-    IDS,
-    KLUCB,
-    KLUCBPlus,
-    KLUCBPlusPlus,
-    IMED,
-    DMED,
-    MED,
-    KLMS,
-    ExpKLMS,
-    ExpTS,
-    ExpTSPlus,
-    BoltzmannGumbel,
-    TsallisINF,
-    EXP3P,
-    NPTS,
-    IMEDKinf,
-    KLUCBEmpirical,
-    KLUCBSwitch,
-    BESA,
-    RBSDA,
-    LBSDA,
-    PHE,
-    Giro,
-    LightTailed,
-    UCB1,
-    UCBTuned,
-    MOSS,
-    AdaUCB,
-    MOTS,
-    UCBoost,
-    OSSB,
-    LogUCB,
-    CoinThompson,
-    Forced,
-    Forgetting,
-    Restarting,
-    Clipping,
-    EXP3S,
-    Greedy,
-    EpsilonGreedy,
-    ExploreThenCommit,
-    Phases,
-    WidestBelief,
-    Uniform,
-    Random,
-    SuccessiveRejects,
-    SuccessiveAcceptsRejects,
-    SequentialHalving,
-    LUCB,
-    KLLUCB,
-    TrackAndStop,
-    EBTC,
-    EBTCEpsilon,
-    TTUCB,
-    T3C,
-    TTEI,
-    UGapE,
-    LilUCB,
-    LUCBPlusPlus,
-    AnytimeHalving,
-    Oracle,
-)
-
-#: Every policy by its name.
-POLICIES: dict[str, type[Policy]] = {member.name: member for member in _MEMBERS}
-
-#: Every detector by its name.
-DETECTORS: dict[str, type[Detector]] = {
-    member.name: member for member in (GLRTest, CUSUMTest, WindowTest)
-}
-
-__all__ = [
-    "BESA",
-    "DETECTORS",
-    "DMED",
-    "EBTC",
-    "EXP3P",
-    "EXP3S",
-    "IDS",
-    "IMED",
-    "KLLUCB",
-    "KLMS",
-    "KLUCB",
-    "LBSDA",
-    "LUCB",
-    "MED",
-    "MOSS",
-    "MOTS",
-    "NPTS",
-    "OSSB",
-    "PHE",
-    "POLICIES",
-    "RBSDA",
-    "T3C",
-    "TSUCB",
-    "TTEI",
-    "TTUCB",
-    "UCB1",
-    "AdaUCB",
-    "AnytimeHalving",
-    "BayesUCB",
-    "BelMan",
-    "BoltzmannGumbel",
-    "BrezziLaiGittins",
-    "CUSUMTest",
-    "Clipping",
-    "CoinThompson",
-    "Detector",
-    "Drift",
-    "EBTCEpsilon",
-    "EpsilonGreedy",
-    "ExpKLMS",
-    "ExpTS",
-    "ExpTSPlus",
-    "ExploreThenCommit",
-    "FiniteGittins",
-    "Forced",
-    "Forgetting",
-    "GLRTest",
-    "Giro",
-    "Gittins",
-    "Greedy",
-    "IMEDKinf",
-    "KLUCBEmpirical",
-    "KLUCBPlus",
-    "KLUCBPlusPlus",
-    "KLUCBSwitch",
-    "LUCBPlusPlus",
-    "LattimoreGittins",
-    "Ledger",
-    "LightTailed",
-    "LilUCB",
-    "LogUCB",
-    "NormalGittins",
-    "Oracle",
-    "Phases",
-    "Policy",
-    "PolicyKernels",
-    "Random",
-    "Restarting",
-    "SequentialHalving",
-    "SuccessiveAcceptsRejects",
-    "SuccessiveRejects",
-    "Thompson",
-    "TopTwoThompson",
-    "TrackAndStop",
-    "TsallisINF",
-    "UCBTuned",
-    "UCBoost",
-    "UGapE",
-    "Uniform",
-    "WidestBelief",
-    "WindowTest",
-    "cusum_ucb",
-    "exp3_s",
-    "glr_klucb",
-    "m_ucb",
-    "q_ths",
-    "q_ucb",
-    "qbelman",
-]
+__all__ = _offered(globals())

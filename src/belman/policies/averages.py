@@ -11,7 +11,10 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
+from belman.policies.policy import Policy
 
+#: The least variance, so that divergences divide by it.
+LEAST_SPREAD = 1e-300
 _FADED = 1e-200  # plays that are none any more: sums of rewards have lost their digits
 
 
@@ -23,6 +26,13 @@ def plays_needed(family: Family) -> float:
     (0.0, 3.0)
     """
     return 0.0 if family.mean_fixes_law else family.plays_for_spread
+
+
+class ByAverages(Policy):
+    """A policy that knows an arm by its average; params begin with the plays that takes."""
+
+    def about(self, family: Family) -> tuple[float, ...]:
+        return (plays_needed(family),)
 
 
 @kernel
@@ -38,10 +48,32 @@ def average(ledger, arm):
 
 
 @kernel
+def keep_average(ledger, memory, arm):
+    """Renew an arm's average, infinite before its first play; whether there was one."""
+    played = known(ledger, arm, 0.0)
+    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    return played
+
+
+@kernel
 def variance(ledger, arm):
     """The mean square of the rewards of an arm that was played, less the square of their mean."""
     mean = average(ledger, arm)
     return max(ledger.squares[arm] / ledger.plays[arm] - mean * mean, 0.0)
+
+
+@kernel
+def keep_moments(ledger, memory, arm, needed, unknown):
+    """Renew an arm's average, `unknown` before it is known, and its variance, where d `needed`
+    plays to have one; whether it is known.
+    """
+    memory.mean[arm], memory.spread[arm] = unknown, 1.0
+    if not known(ledger, arm, needed):
+        return False
+    memory.mean[arm] = average(ledger, arm)
+    if needed > 0.0:
+        memory.spread[arm] = max(variance(ledger, arm), LEAST_SPREAD)
+    return True
 
 
 @kernel

@@ -15,20 +15,10 @@ reward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
-
 from belman.engine import kernel
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    share_of_ties,
-)
+from belman.policies.greedy import Held, held_indices
+from belman.policies.policy import Policy, PolicyKernels
+from belman.registry import register
 
 
 @kernel
@@ -37,10 +27,7 @@ def random_indices(family, law, params, ledger, memory, turn, turn_value, mind, 
         index[a] = 0.0
 
 
-RANDOM_KERNELS = PolicyKernels(no_refresh, random_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class Random(Policy):
     """Play an arm drawn uniformly, whatever was learnt.
 
@@ -49,7 +36,7 @@ class Random(Policy):
     """
 
     name = "random"
-    kernels = RANDOM_KERNELS
+    kernels = PolicyKernels(random_indices)
 
     leaves_all_a_chance = True
 
@@ -60,10 +47,7 @@ def uniform_indices(family, law, params, ledger, memory, turn, turn_value, mind,
         index[a] = -ledger.plays[a]
 
 
-UNIFORM_KERNELS = PolicyKernels(no_refresh, uniform_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class Uniform(Policy):
     """Play the arm with the fewest plays: the plain way to explore.
 
@@ -72,7 +56,7 @@ class Uniform(Policy):
     """
 
     name = "uniform"
-    kernels = UNIFORM_KERNELS
+    kernels = PolicyKernels(uniform_indices)
 
 
 @kernel
@@ -82,10 +66,7 @@ def oracle_indices(family, law, params, ledger, memory, turn, turn_value, mind, 
         index[a] = params[min(a, params.size - 1)]
 
 
-ORACLE_KERNELS = PolicyKernels(no_refresh, oracle_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class Oracle(Policy):
     """Play the arm that is the best in truth; for simulations only.
 
@@ -94,36 +75,21 @@ class Oracle(Policy):
     """
 
     name = "oracle"
-    kernels = ORACLE_KERNELS
+    kernels = PolicyKernels(oracle_indices)
     sees_truth = True
 
 
 _TAIL = 0.25
 
 
-class Memory(NamedTuple):
-    """The width of the belief about the expected reward of every arm (K)."""
-
-    width: Floats
-
-
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
     belief = ledger.beliefs[arm]
     low = family.mean_quantile(law, belief, _TAIL, False)
-    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - low
+    memory.held[arm] = family.mean_quantile(law, belief, _TAIL, True) - low
 
 
-@kernel
-def widest_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    for a in range(index.size):
-        index[a] = memory.width[a]
-
-
-WIDEST_KERNELS = PolicyKernels(refresh, widest_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class WidestBelief(Policy):
     """Play the arm known least: exploration that is not led astray by where beliefs lie.
 
@@ -132,7 +98,5 @@ class WidestBelief(Policy):
     """
 
     name = "widest-belief"
-    kernels = WIDEST_KERNELS
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms))
+    kernels = PolicyKernels(held_indices, refresh)
+    remembers = Held

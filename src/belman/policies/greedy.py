@@ -9,47 +9,37 @@ Explore-then-commit: every arm `explore` times, then argmax_a μ̂_a, chosen onc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import kernel
 from belman.policies.averages import average, known
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    pick,
-    share_of_ties,
-)
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.memory import PLACE, Floats, part
+from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.settings import Share, whole
+from belman.registry import register
 
 
-class GreedyMemory(NamedTuple):
-    """The expected reward of every arm (K)."""
+class Held(NamedTuple):
+    """The index of every arm, which changes with its ledger alone."""
 
-    expected: Floats
+    held: Floats = part("K")
+
+
+@kernel
+def held_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = memory.held[a]
 
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    memory.expected[arm] = family.expected_reward(law, ledger.beliefs[arm])
+    memory.held[arm] = family.expected_reward(law, ledger.beliefs[arm])
 
 
-@kernel
-def greedy_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    for a in range(index.size):
-        index[a] = memory.expected[a]
-
-
-GREEDY_KERNELS = PolicyKernels(refresh, greedy_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class Greedy(Policy):
     """Play the arm with the largest expected reward, arms of infinite expectation first.
 
@@ -61,10 +51,8 @@ class Greedy(Policy):
     """
 
     name = "greedy"
-    kernels = GREEDY_KERNELS
-
-    def memory(self, arms: int, dimension: int) -> GreedyMemory:
-        return GreedyMemory(np.zeros(arms))
+    kernels = PolicyKernels(held_indices, refresh)
+    remembers = Held
 
 
 @kernel
@@ -95,12 +83,7 @@ def propensity(family, law, params, ledger, memory, turn, turn_value, closed, ar
     return params[0] / count + (1.0 - params[0]) * greedy
 
 
-EPSILON_GREEDY_KERNELS = PolicyKernels(
-    no_refresh, epsilon_greedy_indices, choose_by_index, propensity
-)
-
-
-@dataclass(frozen=True)
+@register
 class EpsilonGreedy(Policy):
     """Play the best average so far, and with chance `epsilon` any arm.
 
@@ -108,27 +91,20 @@ class EpsilonGreedy(Policy):
     EpsilonGreedy(epsilon=0.1)
     """
 
-    epsilon: float = 0.1
+    epsilon: Share = 0.1
 
     name = "epsilon-greedy"
-    kernels = EPSILON_GREEDY_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_number(self.epsilon) and 0.0 <= self.epsilon <= 1.0
-        require(self, "epsilon", fits, "a number from 0 to 1")
+    kernels = PolicyKernels(epsilon_greedy_indices, propensity=propensity)
 
     @property
     def leaves_all_a_chance(self) -> bool:
         return self.epsilon > 0.0
 
 
-_UNDECIDED = -1.0
-
-
 class ExploreThenCommitMemory(NamedTuple):
-    """The arm it is committed to (1), or −1."""
+    """The arm it is committed to, or −1."""
 
-    committed: Floats
+    committed: Floats = part(1, first=-1.0, whole=PLACE)
 
 
 @kernel
@@ -161,12 +137,7 @@ def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, 
     return arm, ties
 
 
-EXPLORE_THEN_COMMIT_KERNELS = PolicyKernels(
-    no_refresh, explore_then_commit_indices, choose, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class ExploreThenCommit(Policy):
     """Play every arm `explore` times, then the one with the best average for ever.
 
@@ -174,17 +145,8 @@ class ExploreThenCommit(Policy):
     ExploreThenCommit(explore=20)
     """
 
-    explore: int
+    explore: Annotated[int, whole(1, "a whole number of plays of each arm, from 1 up")]
 
     name = "explore-then-commit"
-    kernels = EXPLORE_THEN_COMMIT_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_whole(self.explore, 1)
-        require(self, "explore", fits, "a whole number of plays of each arm, from 1 up")
-
-    def memory(self, arms: int, dimension: int) -> ExploreThenCommitMemory:
-        return ExploreThenCommitMemory(np.full(1, _UNDECIDED))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"committed": (-1, arms - 1)}
+    kernels = PolicyKernels(explore_then_commit_indices, choose=choose)
+    remembers = ExploreThenCommitMemory

@@ -1,12 +1,14 @@
-"""What a policy that watches for changes says of one.
-
-The contract of a policy: how the state of knowledge becomes an index per arm.
+"""The contract of a policy: how the state of knowledge becomes an index per arm.
 
 The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a
 policy derives from it. When the ledger of an arm changes, `refresh` renews that arm's part of the
 memory; `indices` gives every arm a number, and the arm with the largest is played, ties broken
 uniformly at random. What changes with the turn alone is the *turn value*, tabulated by the
 dataclass in front.
+
+A policy needs `indices`; `params` are its settings and `memory` is none unless it says otherwise.
+All else is a capability with a default, which a policy overrides to have it, and which a wrapper
+forwards (`wrappers/wrapper.py`).
 """
 
 from __future__ import annotations
@@ -22,10 +24,17 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Bundle, inlined_kernel, kernel
+from belman.manifold import least_kl_from_arms
+from belman.policies import memory as memories
 from belman.policies.dealing import deal_by_asks
+from belman.policies.memory import Floats as Floats
+from belman.policies.memory import NoMemory, part
+from belman.policies.settings import check_settings
 
 if TYPE_CHECKING:
     from belman.families.family import Family
+
+Kernel = Callable[..., Any]
 
 
 class Change(NamedTuple):
@@ -42,28 +51,18 @@ class Change(NamedTuple):
     sure: float
 
 
-Floats = NDArray[np.float64]
-Kernel = Callable[..., Any]
-
-
 class Ledger(NamedTuple):
-    """What was observed: beliefs (K × D); counts, sums and sums of squares of rewards (K)."""
+    """What was observed: beliefs; counts, sums and sums of squares of rewards."""
 
-    beliefs: Floats
-    plays: Floats
-    sums: Floats
-    squares: Floats
+    beliefs: Floats = part("K", "D", told=True)
+    plays: Floats = part("K", told=True)
+    sums: Floats = part("K", told=True)
+    squares: Floats = part("K", told=True)
 
     @classmethod
     def blank(cls, beliefs: Floats) -> Ledger:
         """Arms of which these beliefs (K × D) are all that is known."""
         return cls(beliefs, *(np.zeros(len(beliefs)) for _ in cls._fields[1:]))
-
-
-class NoMemory(NamedTuple):
-    """The memory of a policy that reads the ledger alone."""
-
-    nothing: Floats
 
 
 @kernel
@@ -83,35 +82,6 @@ def never_finished(family, law, params, ledger, memory):
 @kernel
 def learns_nothing(family, law, params, ledger, memory, arm, reward):
     """For policies to which beliefs say all."""
-
-
-@dataclass(frozen=True)
-class PolicyKernels(Bundle):
-    """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
-
-    | kernel | what it does |
-    |---|---|
-    | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
-    | `indices(…, turn, turn_value, mind, index)` | fills the index (K) of every arm |
-    | `choose(policy, …, turn, turn_value, mind, index)` | the arm to play and the number of ties |
-    | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
-    | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
-    | `finished(…)` | whether the policy's own stopping rule has had enough |
-    | `deal(policy, …, turn, turn_value, n, mind, deal)` | shares out n decisions: `dealing.py` |
-    | `learn(…, arm, reward)` | takes in a reward that beliefs do not keep, before `refresh` |
-
-    What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
-    measures arms from a leader takes the best of the others (`leader`).
-    """
-
-    refresh: Kernel
-    indices: Kernel
-    choose: Kernel
-    propensity: Kernel
-    recommend: Kernel = score_by_expected_reward
-    finished: Kernel = never_finished
-    deal: Kernel = deal_by_asks
-    learn: Kernel = learns_nothing
 
 
 @kernel
@@ -221,30 +191,48 @@ def to_be_integrated(family, law, params, ledger, memory, turn, turn_value, clos
     return np.nan
 
 
-def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -> Floats:
-    """What an array holds of the arms along an axis, at their new places; else what is fresh.
+@dataclass(frozen=True)
+class PolicyKernels(Bundle):
+    """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
 
-    >>> rearranged(np.array([5.0, 6.0, 7.0]), np.zeros(2), 0, [2, -1]).tolist()
-    [7.0, 0.0]
+    | kernel | what it does |
+    |---|---|
+    | `indices(…, turn, turn_value, mind, index)` | fills the index (K) of every arm |
+    | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
+    | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
+    | `learn(…, arm, reward)` | takes in a reward that beliefs do not keep, before `refresh` |
+    | `choose(policy, …, turn, turn_value, mind, index)` | the arm to play and the number of ties |
+    | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
+    | `finished(…)` | whether the policy's own stopping rule has had enough |
+    | `deal(policy, …, turn, turn_value, n, mind, deal)` | shares out n decisions: `dealing.py` |
+
+    What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
+    measures arms from a leader takes the best of the others (`leader`).
     """
-    out = fresh.copy()
-    for new, old in enumerate(places):
-        if old >= 0:
-            np.moveaxis(out, axis, 0)[new] = np.moveaxis(array, axis, 0)[old]
-    return out
+
+    indices: Kernel
+    refresh: Kernel = no_refresh
+    propensity: Kernel = share_of_ties
+    learn: Kernel = learns_nothing
+    choose: Kernel = choose_by_index
+    recommend: Kernel = score_by_expected_reward
+    finished: Kernel = never_finished
+    deal: Kernel = deal_by_asks
 
 
-def numbers_of(policy: Any) -> Floats:
+def numbers_of(policy: Any) -> list[float]:
     """The settings of a policy in their order, where all of them are numbers; else nothing.
 
+    Settings that go by keyword alone say how rewards are read, and are not among them.
+
     >>> from belman.policies import EpsilonGreedy
-    >>> numbers_of(EpsilonGreedy(0.2)).tolist()
+    >>> numbers_of(EpsilonGreedy(0.2))
     [0.2]
     """
-    chosen = [getattr(policy, field.name) for field in fields(policy)]
-    if not chosen or not all(isinstance(one, Real) for one in chosen):
-        return np.zeros(1)
-    return np.array(chosen, dtype=np.float64)
+    chosen = [getattr(policy, one.name) for one in fields(policy) if not one.kw_only]
+    if not all(one is None or isinstance(one, Real) for one in chosen):
+        return []
+    return [0.0 if one is None else float(one) for one in chosen]
 
 
 @dataclass(frozen=True)
@@ -252,17 +240,71 @@ class Policy(ABC):
     """An algorithm that chooses the next arm, and its settings; its state is the agent's."""
 
     name: ClassVar[str]
+    #: The NamedTuple of its memory, whose fields say what it keeps (`memory.py`).
+    remembers: ClassVar[type[tuple[Any, ...]]] = NoMemory
+    #: Every policy that is known by name.
+    registry: ClassVar[dict[str, type[Policy]]] = {}
     #: Whether it is told the true means, as its params: for the lab only.
     sees_truth: ClassVar[bool] = False
     #: Whether its chances, if to be integrated, follow from the chances of being best.
     draws_from_beliefs: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        check_settings(self)
+
     @property
-    def leaves_all_a_chance(self) -> bool:
-        """Whether all tried arms may be played at every turn, with chances that are known: the log
-        tells of other policies.
+    @abstractmethod
+    def kernels(self) -> PolicyKernels:
+        """The bundle of kernels, each of them a global of a module."""
+
+    # What it is given: numbers, and room to remember
+
+    def about(self, family: Family) -> tuple[float, ...]:
+        """The numbers of a family that kernels read before the settings."""
+        return ()
+
+    def params(self, family: Family) -> Floats:
+        """The numbers that kernels read: what they need of the family, then the settings."""
+        return np.array([*self.about(family), *numbers_of(self)] or [0.0], dtype=np.float64)
+
+    def memory(self, arms: int, dimension: int) -> Any:
+        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""
+        return memories.blank(self.remembers, memories.Sizes(self, arms, dimension))
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """What changes with the turn alone, for each of these turns."""
+        return np.zeros(len(turns))
+
+    def check(self, family: Family, arms: int) -> None:
+        """Raise PolicyError where there is no such policy for the family or the number of arms."""
+        self.about(family)
+
+    # What becomes of its memory
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        """The parts of the memory that kernels use as places or counts: the least and the largest.
+
+        A state file that holds others there is refused: nothing stops compiled code from reading
+        or writing past the end of an array. Parts of a record inside the memory go by both names.
+
+        >>> from belman.policies import ExploreThenCommit
+        >>> ExploreThenCommit(explore=20).whole_numbers(arms=3)
+        {'committed': (-1, 2)}
         """
-        return self.draws_from_beliefs and self.kernels.propensity is to_be_integrated
+        return memories.whole_parts(self.remembers, memories.Sizes(self, arms))
+
+    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+        """A memory for other arms, each at the place that it had in this one, or −1 if it is new.
+
+        `fresh` is the memory of as many new arms.
+        """
+        return memories.moved(memory, fresh, places)
+
+    def forget(self, memory: Any, arm: int) -> None:
+        """Take an arm as the ledger believes it, at the next refresh, and not as it was told."""
+        memories.forgotten(memory, arm)
+
+    # What it learns of rewards one by one
 
     @property
     def learns(self) -> bool:
@@ -276,55 +318,6 @@ class Policy(ABC):
         """
         return False
 
-    @property
-    def forgets(self) -> str:
-        """Why rewards do not all count alike in what it believes; nothing where they do."""
-        return ""
-
-    @property
-    @abstractmethod
-    def kernels(self) -> PolicyKernels:
-        """The bundle of kernels, a global of the module of this class."""
-
-    def params(self, family: Family) -> Floats:
-        """The numbers that the user chose, as kernels read them: the settings, if all are such."""
-        return numbers_of(self)
-
-    def memory(self, arms: int, dimension: int) -> Any:
-        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""
-        return NoMemory(np.zeros(1))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        """The parts of the memory that kernels use as places or counts: the least and the largest.
-
-        A state file that holds others there is refused: nothing stops compiled code from reading
-        or writing past the end of an array. Parts of a record inside the memory go by both names.
-
-        >>> from belman.policies import ExploreThenCommit
-        >>> ExploreThenCommit(explore=20).whole_numbers(arms=3)
-        {'committed': (-1, 2)}
-        """
-        return {}
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """What changes with the turn alone, for each of these turns."""
-        return np.zeros(len(turns))
-
-    def check(self, family: Family, arms: int) -> None:
-        """Raise PolicyError where there is no such policy for the family or the number of arms."""
-        return
-
-    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
-        """A memory for other arms, each at the place that it had in this one, or −1 if it is new.
-
-        `fresh` is the memory of as many new arms. Policies to which beliefs say all need no more.
-        """
-        return fresh
-
-    def forget(self, memory: Any, arm: int) -> None:
-        """Take an arm as the ledger believes it, at the next refresh, and not as it was told."""
-        return
-
     def learns_sums(self, family: Family) -> bool:
         """Whether it can be told many rewards of an arm at once, of which the sums are known."""
         return not self.learns
@@ -337,13 +330,18 @@ class Policy(ABC):
         """
         return
 
-    def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:
-        """The beliefs about all arms as they are now (K × D): those of the ledger."""
-        return ledger.beliefs
+    def pseudobelief(
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float
+    ) -> Floats:
+        """The belief that sums up those about all arms: their barycentre, unless it has another."""
+        return least_kl_from_arms(family, self.believed(family, ledger, memory))
 
-    def changes(self, memory: Any) -> list[Change]:
-        """The changes of the world that it noticed, the last of them, oldest first."""
-        return []
+    # What it makes of a world that changes
+
+    @property
+    def forgets(self) -> str:
+        """Why rewards do not all count alike in what it believes; nothing where they do."""
+        return ""
 
     @property
     def by_clock(self) -> bool:
@@ -353,6 +351,23 @@ class Policy(ABC):
     def set_time(self, memory: Any, seconds: float) -> None:
         """Let it be so many seconds since some beginning; time never goes back."""
         return
+
+    def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:
+        """The beliefs about all arms as they are now (K × D): those of the ledger."""
+        return ledger.beliefs
+
+    def changes(self, memory: Any) -> list[Change]:
+        """The changes of the world that it noticed, the last of them, oldest first."""
+        return []
+
+    # What its chances are, and why
+
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        """Whether all tried arms may be played at every turn, with chances that are known: the log
+        tells of other policies.
+        """
+        return self.draws_from_beliefs and self.kernels.propensity is to_be_integrated
 
     def acting(self, memory: Any) -> Policy:
         """The policy that chooses now: itself, or that of its phase."""
@@ -376,3 +391,12 @@ class Policy(ABC):
     ) -> dict[str, Floats]:
         """Columns that say how the indices come about, one number an arm, the index last."""
         return {"index": index}
+
+
+#: Every policy by its name.
+POLICIES = Policy.registry
+
+
+def log_turns(policy: Policy, turns: Floats, arms: int) -> Floats:
+    """ln t: turn values of several policies."""
+    return np.log(turns)

@@ -7,14 +7,12 @@ largest, while the budget lasts. Regret is by the true means, and what is earned
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from belman.errors import SettingError
 from belman.problems.problem import Floats, Problem
 from belman.problems.stationary import Stationary
+from belman.validate import require_number
 
 
 @dataclass(frozen=True)
@@ -29,10 +27,7 @@ class Corrupted(Problem):
     no_python_players = "players in plain Python play at arms that stay the same"
 
     def __post_init__(self) -> None:
-        number = isinstance(self.budget, (int, float, np.number)) and math.isfinite(self.budget)
-        if not number or self.budget < 0.0:
-            what = f"budget={self.budget!r} is not valid"
-            raise SettingError(f"{what}: it must be a number from 0 up")
+        require_number("budget", self.budget)
         low, high = (float(end) for end in self.ends)
         if not low < high or not all(map(self.family.supports, (low, high))):
             allowed = f"two {self.family.name} rewards ({self.family.support}), low below high"

@@ -7,15 +7,15 @@ weights before each, by which its visitors are assigned, and what they are told 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError
 from belman.problems.problem import Floats, Problem
+from belman.validate import is_number, require_one_of, require_whole
 
 #: When players are told of a reward, as kernels know it.
 TELLINGS = {"at once": 0, "window": 1, "early": 2, "late": 3, "naive": 4}
@@ -52,26 +52,17 @@ class Delayed(Problem):
             ("arrivals", self.arrivals, "positive"),
             ("growth", self.growth, "0 or more"),
         ):
-            number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
-            if not number or value < 0.0 or (value == 0.0 and least == "positive"):
+            if not is_number(value) or value < 0.0 or (value == 0.0 and least == "positive"):
                 raise SettingError(
                     f"{name}={value!r} is not valid for late rewards: it must be {least}"
                 )
             object.__setattr__(self, name, float(value))
-        if self.told not in TELLINGS:
-            there = f"there are {listing(TELLINGS)}{nearest(self.told, TELLINGS)}"
-            raise SettingError(f"told={self.told!r} is unknown: {there}")
+        require_one_of("told", self.told, TELLINGS)
         if self.told == "early" and not self.family.coin:
             what = f"told='early' needs rewards of 0 and 1, and {self.family.name} rewards are not"
             raise SettingError(f"{what}: told='window' counts them when their window closes")
-        for name, count, why in (
-            ("looks", self.looks, "shows nothing"),
-            ("batch", self.batch, "decides nothing"),
-        ):
-            whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
-            if not whole or count < 1:
-                allowed = "it must be a whole number from 1 up"
-                raise SettingError(f"{name}={count!r} {why}: {allowed}")
+        require_whole("looks", self.looks)
+        require_whole("batch", self.batch)
         rows = np.array(self.quantiles)
         if len(rows) not in (1, self.arms):
             what = f"{len(rows)} distributions of delays do not fit {self.arms} arms"
@@ -135,7 +126,7 @@ def delayed(
         remedy = "write, for instance, delayed(belman.problems.bernoulli([0.04, 0.03]), …)"
         raise SettingError(f"problem={problem!r} has no rewards that could be late: {remedy}")
     laws = delays if isinstance(delays, (list, tuple)) and not _numbers(delays) else [delays]
-    if not (isinstance(window, (int, float, np.number)) and 0.0 < window < math.inf):
+    if not is_number(window) or window <= 0.0:
         raise SettingError(f"window={window!r} is not valid for late rewards: it must be positive")
     return Delayed(
         family=problem.family,

@@ -12,6 +12,7 @@ from belman.engine import kernel
 from belman.errors import SettingError
 from belman.problems.problem import Floats
 from belman.problems.stationary import Stationary
+from belman.validate import require_whole
 
 _STEPS = 500
 _ROUNDS = 2  # the second starts where the first ended, with its unit
@@ -77,9 +78,7 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
             "characteristic_time needs fixed means, such as belman.problems.bernoulli([0.8, 0.9]): "
             f"{problem!r} has none"
         )
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
-        allowed = f"a whole number of arms from 1 to {problem.arms}"
-        raise SettingError(f"m={m!r} is not valid: it must be {allowed}")
+    require_whole("m", m, 1, problem.arms)
     family, arms = problem.family, problem.arms
     means = np.array([family.mean_of(theta) for theta in problem.parameters])
     spreads = np.array([family.spread_of(theta) for theta in problem.parameters])

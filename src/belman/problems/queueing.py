@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, listing
 from belman.families import Bernoulli, Exponential, Family, Geometric
 from belman.families.mirror import Mirror
 from belman.problems.problem import Floats, Problem
+from belman.validate import require_one_of
 
 #: Laws of arrivals and of services by name, as kernels know them.
 ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
@@ -45,7 +46,8 @@ class Queue(Problem):
     `rates` is U × K, `arrivals` holds U rates. `single` says that there is one queue and no
     matching; `weighting` is 'none' or 'length', whether the indices of a queue are multiplied by
     its length before matching; `serves_empty` whether a server turns to an empty queue (and is
-    learnt about); `shared` whether one set of beliefs (and one pseudobelief) spans all queues.
+    learnt about); `shared` whether one set of beliefs (and one pseudobelief) spans all queues;
+    `matching` is 'weight' (the largest sum of indices) or 'favourites' (first come, first served).
     """
 
     rates: tuple[tuple[float, ...], ...]
@@ -56,6 +58,7 @@ class Queue(Problem):
     weighting: str
     serves_empty: bool
     shared: bool
+    matching: str = "weight"
 
     played_as = "queue"
     no_python_players = "queues are served by policies such as belman.BelMan() only"
@@ -191,6 +194,7 @@ def queue(
     weighting: str = "none",
     serves_empty: bool | None = None,
     shared: bool = False,
+    matching: str = "weight",
     prior: ArrayLike | None = None,
 ) -> Queue:
     """One queue and servers of these rates; or, from a matrix of rates, several queues to match.
@@ -198,7 +202,9 @@ def queue(
     A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn),
     'geometric' or 'exponential' (the job holds its server for a random time of mean 1/rate, and
     players learn times). `weighting='length'` multiplies the indices of a queue by its length.
-    Servers turn to empty queues, as published, unless `serves_empty` is False. A system that not
+    Servers turn to empty queues, as published, unless `serves_empty` is False. `matching` is
+    'weight' (the largest sum of indices) or 'favourites', as in the code of QBelMan: each queue
+    asks for its best server, the first one gets it, the others take what is left. A system that not
     even the genie can stabilise is played all the same, with an UnstableQueueWarning, and the
     result says so.
 
@@ -211,10 +217,9 @@ def queue(
         ("arrival_law", arrival_law, list(ARRIVAL_LAWS)),
         ("service_law", service_law, list(SERVICE_LAWS)),
         ("weighting", weighting, ["none", "length"]),
+        ("matching", matching, ["weight", "favourites"]),
     ):
-        if given not in known:
-            there = f"there are {listing(known)}{nearest(given, known)}"
-            raise SettingError(f"{name}={given!r} is unknown: {there}")
+        require_one_of(name, given, known)
     single, rates = _rates(services, positive=service_law != "bernoulli")
     family: Family = SERVICE_LAWS[service_law]()
     if prior is not None:
@@ -233,6 +238,7 @@ def queue(
         weighting=weighting,
         serves_empty=not holds if serves_empty is None else bool(serves_empty),
         shared=bool(shared),
+        matching=matching,
     )
     if not made.stable:
         warnings.warn(_overload(made), UnstableQueueWarning, stacklevel=2)

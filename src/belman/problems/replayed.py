@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from belman import frames
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError
 from belman.families import Bernoulli, Bounded, Family, GaussianUnknown
 from belman.problems.problem import Floats, Problem
+from belman.validate import require_one_of
 
 #: Rewards that a problem may hold, so that it can be described in a result.
 MOST = 90_000
@@ -48,9 +49,7 @@ class Replayed(Problem):
             raise SettingError(f"{what}: give at most {MOST:,}, a sample of them")
         if self.together and len({len(row) for row in rows}) > 1:
             raise SettingError("full-information rows have a reward for every arm in each")
-        if self.order not in ORDERS:
-            there = f"there are {listing(ORDERS)}{nearest(self.order, ORDERS)}"
-            raise SettingError(f"order={self.order!r} is unknown: {there}")
+        require_one_of("order", self.order, ORDERS)
         if len(self.names) != len(rows):
             raise SettingError(f"{len(self.names)} names do not fit {len(rows)} arms")
         for row in rows:

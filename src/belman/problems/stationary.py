@@ -23,6 +23,7 @@ from belman.families import (
     Poisson,
 )
 from belman.problems.problem import Floats, Problem
+from belman.validate import require_whole
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,7 @@ class RandomStationary(Problem):
     between: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.number, (int, np.integer)) and not isinstance(self.number, bool)
-        if not whole or self.number < 1:
-            what = f"arms={self.number!r} is not valid"
-            raise SettingError(f"{what}: it must be a whole number from 1 up")
+        require_whole("arms", self.number)
         object.__setattr__(self, "prior", self.family.check_prior(self.prior))
         if self.between is not None:
             low, high = self.between

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -16,11 +17,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belman.errors import StorageError
+from belman.service import logs
 from belman.service.answers import Problem
 from belman.service.keys import Role, role_named
 from belman.service.problems import MEDIA_TYPE, RefusedError, problem, problem_of
 from belman.service.registry import Registry
-from belman.service.shared_read import Recent
+from belman.service.sharing import Recent
 
 log = logging.getLogger("belman.service")
 
@@ -30,6 +32,8 @@ READY_PER_SECOND = 10.0  # of one address, which needs no key for it
 LONGEST_KEY = 200  # characters of an idempotency key
 MAX_CALLERS = 10_000
 MAX_DRAINED = 32_000_000
+_OUTCOMES = ("/tell", "/tells", "/observations", "/correct", "/reward")  # where they are sent
+_FOR_GOOD = {400, 401, 403, 404, 409, 413, 422}  # what else is wrong may go well the next time
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _PROTECTED = ("/api/", "/metrics")
 _READY = "/readyz"
@@ -124,12 +128,15 @@ class AccessControl:
         started = time.perf_counter()
         status = 500
         began = False
+        said = b""
 
         async def answer(message: Message) -> None:
-            nonlocal status, began
+            nonlocal status, began, said
             if message["type"] == "http.response.start":
                 status, began = message["status"], True
                 message["headers"] = [*message.get("headers", ()), *_SECURITY_HEADERS]
+            elif status >= 400:
+                said = message.get("body", b"")
             await send(message)
 
         try:
@@ -150,8 +157,14 @@ class AccessControl:
             response = problem(500, "this is a fault of the service; its log says more")
             await response(scope, receive, answer)
         finally:
-            taken = time.perf_counter() - started
-            self.registry.metrics.answered(scope["method"], _route(scope), status, taken)
+            taken, route = time.perf_counter() - started, _route(scope)
+            self.registry.metrics.answered(scope["method"], route, status, taken)
+            caller = caller_of(scope)
+            sent_by = "-" if caller is None else caller.name
+            logs.answered(scope["method"], scope["path"], status, taken, sent_by)
+            if status in _FOR_GOOD and scope["path"].endswith(_OUTCOMES):
+                self.registry.metrics.refused.inc()
+                logs.refused(scope["path"], _detail(said), status)
 
     async def _check(self, scope: Scope, receive: Receive) -> None:
         headers = dict(reversed(scope["headers"]))  # of two with one name the first counts
@@ -169,6 +182,8 @@ class AccessControl:
             caller = await self._authenticate(headers.get(b"authorization", b""), address)
         else:
             origin = headers.get(b"origin", b"")
+            if origin.decode("latin-1") in self.registry.limits.origins:
+                origin = b""
             _check_origin(scope["method"], headers.get(b"host", b""), origin)
         scope["belman.caller"], scope["belman.rate"] = caller, self._rate
         if not self._rate.allows(caller.name):
@@ -214,6 +229,14 @@ async def _drain(receive: Receive) -> None:
         read += len(message.get("body", b""))
         if message["type"] == "http.disconnect" or not message.get("more_body"):
             return
+
+
+def _detail(said: bytes) -> str:
+    """What a problem says is wrong."""
+    try:
+        return str(json.loads(said)["detail"])
+    except (ValueError, KeyError, TypeError):
+        return "its log says more"
 
 
 def _too_many() -> RefusedError:

@@ -23,6 +23,7 @@ with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn", 
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -61,19 +62,24 @@ def create_app(
     clock: Callable[[], float] = time.monotonic,
     routers: Iterable[APIRouter] = (),
     background: Iterable[Callable[[Registry], Coroutine[Any, Any, None]]] = (),
+    warm: bool = False,
 ) -> FastAPI:
-    """The service of a storage; `require_keys` asks for keys even where there is none yet.
+    """The service of a storage; `require_keys` asks for keys even where there is none yet, and
+    `warm` says that it is not ready before what an ask needs is loaded.
 
     `routers` are served beside the studies', and the coroutines that `background` makes run as long
     as the service does. All state lives in the storage, so that any number of such services may
     stand on one. The `clock` says how old is what is known of a key.
     """
     registry = Registry(storage, Metrics(), require_keys, limits, clock)
+    readiness = Readiness(registry, clock, is_warm=not warm)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         for make in background:
             registry.start_task(make(registry))
+        if warm:
+            registry.start_task(readiness.warm())
         yield
         await registry.close()
 
@@ -88,7 +94,7 @@ def create_app(
         swagger_ui_oauth2_redirect_url=None,
         **_NO_TELEMETRY,
     )
-    app.state.registry, app.state.readiness = registry, Readiness(registry, clock)
+    app.state.registry, app.state.readiness = registry, readiness
     app.add_exception_handler(BelmanError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _failed)
@@ -103,6 +109,14 @@ def create_app(
         app.include_router(router)
     app.add_middleware(FastPath, registry=registry)
     app.add_middleware(AccessControl, registry=registry)
+    if origins := registry.limits.origins:  # around the rest, since a browser asks first, keyless
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"],
+            expose_headers=["ETag", "Retry-After"],
+        )
     _describe_key(app)
     return app
 
@@ -115,8 +129,12 @@ async def healthz() -> dict[str, str]:
 
 @health.get("/readyz", response_model=None, responses={503: {"description": "Not ready."}})
 async def readyz(request: Request) -> dict[str, str] | Response:
-    """Whether the service can do its work: 503 while the storage takes nothing (a full disk)."""
+    """Whether the service can do its work: 503 while the storage takes nothing (a full disk), and
+    until what an ask needs is loaded.
+    """
     readiness: Readiness = request.app.state.readiness
+    if not readiness.is_warm:
+        return problem(503, "this service is not warm yet", headers={"Retry-After": "1"})
     if not await readiness.is_ready():
         words = "the storage of this service cannot be written at the moment"
         return problem(503, words, headers={"Retry-After": "1"})
@@ -196,6 +214,7 @@ def server_settings(app: Any, *, quiet: bool = True) -> uvicorn.Config:
     limits: Limits = app.state.registry.limits
     return uvicorn.Config(
         app,
+        log_config=None,  # `logs` sets it up
         log_level="warning" if quiet else "info",
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,

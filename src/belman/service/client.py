@@ -45,4 +45,5 @@ class RemoteStudy(AnyRemoteStudy[Table]):
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the log to a file whose name ends in .csv or .parquet."""
-        write_atomically(path, self.exported(Path(path).suffix.removeprefix(".")))
+        content = self.exported(Path(path).suffix.removeprefix("."))
+        write_atomically(path, content, private=True)

@@ -11,12 +11,15 @@ from belman.errors import SettingError
 
 MOST_CANDIDATES = 1_000
 MOST_NAMES = 200
+MOST_NUMBERS = 4_096  # of an array
 
 _Text = Annotated[StrictStr, Field(max_length=200)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Word = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Words = Annotated[list[Word], Field(min_length=1, max_length=MOST_NAMES)]
-Values = Annotated[dict[Word, StrictBool | Number | _Text | None], Field(max_length=MOST_NAMES)]
+_Array = Annotated[list[Number], Field(min_length=1, max_length=MOST_NUMBERS)]
+_Value = StrictBool | Number | _Text | _Array | None
+Values = Annotated[dict[Word, _Value], Field(max_length=MOST_NAMES)]
 Context = Annotated[
     Values | None, Field(description="The context of this decision, by the study's names.")
 ]

@@ -19,11 +19,12 @@ from belman.service.models import (
     _Model,
     arm_in,
 )
+from belman.studies.traffic.publishing import LONGEST_SEGMENT
 
 MOST_ROWS = 10_000
 
 Seconds = Annotated[float, Field(strict=True, gt=0.0, le=1e9)]
-Segment = Annotated[StrictStr, Field(min_length=1, max_length=100)]
+Segment = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_SEGMENT)]
 Version = Annotated[int, Field(strict=True, ge=1, lt=2**63)]
 Unit = Annotated[StrictStr, Field(max_length=1_000)] | Annotated[StrictInt, Field(lt=2**63)]
 
@@ -34,7 +35,7 @@ class PublishBody(ReasonBody):
     model_config = _example(decisions=1_000, every=60, reason="for the edge")
 
     decisions: Annotated[
-        StrictInt, Field(ge=1, le=2**53, description="For how many decisions the weights are.")
+        StrictInt, Field(ge=1, le=2**53 - 1, description="For how many decisions the weights are.")
     ]
     every: Annotated[
         Seconds | None, Field(description="Seconds until the next version is due.")
@@ -55,10 +56,13 @@ class WeightsOut(BaseModel):
 
 
 class SigningKeyOut(BaseModel):
-    """The public key of a study's weights, 32 bytes in base64, and its name in documents."""
+    """The public key of a study's weights, 32 bytes in base64, and its name in documents; and all
+    that are to be trusted by their names, while keys are changed.
+    """
 
     id: str
     public: str
+    trusted: dict[str, str]
 
 
 class RowIn(_Model):

@@ -19,6 +19,7 @@ from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.routes import Decider, json_response, registry_of
 from belman.studies import Study
+from belman.studies.traffic.publishing import LONGEST_SEGMENT
 
 router = role_router(prefix="/api/studies", tags=["weights"])
 
@@ -42,7 +43,7 @@ async def weights(
     request: Request,
     study: Decider,
     segment: Annotated[
-        str | None, Query(max_length=100, description="A part of the units.")
+        str | None, Query(max_length=LONGEST_SEGMENT, description="A part of the units.")
     ] = None,
     signed: Annotated[bool, Query(description="As a signed document.")] = False,
 ) -> Response:
@@ -67,10 +68,11 @@ def _document(study: Study, segment: str | None, signed: bool) -> tuple[bytes, i
 
 @router.get("/{name}/weights/key", response_model=models.SigningKeyOut, **requires(Role.READ, 409))
 async def weights_key(request: Request, study: Decider) -> Response:
-    """The public key of a study's signed weights."""
-    key = study.signing_key
-    public = await registry_of(request).change(lambda: key.public)
-    return json_response({"id": key.id, "public": base64.b64encode(public).decode()})
+    """The public key of a study's signed weights, and all that are to be trusted."""
+    found = await registry_of(request).change(lambda: study.public_keys)
+    trusted = {name: base64.b64encode(public).decode() for name, public in found.items()}
+    own = next(iter(trusted))
+    return json_response({"id": own, "public": trusted[own], "trusted": trusted})
 
 
 @router.post("/{name}/observations", response_model=models.ObservedOut, **requires(Role.PLAY, 409))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ class Limits:
     max_tickets: int = _limit(100_000, "The most tickets in one transaction of a study.")
     max_tickets_out: int = _limit(1_000_000, "The most open tickets of a study.")
     proxies: tuple[str, ...] = ()  # whose X-Forwarded-For is believed
+    origins: tuple[str, ...] = ()  # sites whose pages may call the service
 
     @property
     def of_studies(self) -> StudyLimits:
@@ -48,10 +50,12 @@ class Limits:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name != "proxies" and not 0 < value < float("inf"):
+            if not isinstance(value, tuple) and not 0 < value < float("inf"):
                 raise SettingError(f"{one.name}={value!r}: give a number above 0")
         for proxy in self.proxies:
             _check_proxy(proxy)
+        for origin in self.origins:
+            _check_origin(origin)
 
 
 def _check_proxy(proxy: str) -> None:
@@ -60,3 +64,10 @@ def _check_proxy(proxy: str) -> None:
     except ValueError:
         allowed = "give an address such as 10.0.0.7, or a network such as 10.0.0.0/8"
         raise SettingError(f"proxies={proxy!r} is not an address of a proxy: {allowed}") from None
+
+
+def _check_origin(origin: str) -> None:
+    """Refuse what no browser sends, and '*', with which any page could read all of it."""
+    if not re.fullmatch(r"https?://[^/*?#@\s]+", origin):
+        allowed = "give scheme and host, such as https://shop.example"
+        raise SettingError(f"origins={origin!r} is not a site: {allowed}")

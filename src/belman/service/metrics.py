@@ -22,6 +22,8 @@ class Metrics:
         self.batch_size = Histogram("belman_together", words, buckets=sizes, registry=known)
         self.tickets = Counter("belman_tickets", "Tickets given.", registry=known)
         self.rewards = Counter("belman_rewards", "Rewards told that were news.", registry=known)
+        words = "Requests with outcomes that were refused, and outcomes refused in a batch."
+        self.refused = Counter("belman_refused_outcomes", words, registry=known)
         words = "Changes over time that studies noticed."
         self.changes = Counter("belman_changes", words, registry=known)
         self.watchers = Gauge("belman_watchers", "Pages that watch a study.", registry=known)

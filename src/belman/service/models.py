@@ -1,24 +1,76 @@
-"""What goes in, as the OpenAPI document describes it."""
+"""What goes in, as the OpenAPI document describes it; the dial between explore and exploit."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from belman import spec
 from belman.errors import SettingError
-from belman.exposure import Exposure
+from belman.exposure import Evidence, Exposure, FadingEvidence, Infinite
 from belman.service.context_models import Candidates, Context, Top
-from belman.service.dial import exposure_at
 from belman.studies import Ask, Tell
+
+_SPAN = 2.0  # decades on each side of the middle
+_OWN, _FADING = Evidence(), FadingEvidence()
+
+
+def exposure_at(dial: float) -> Exposure:
+    """The exposure of a dial from 0 (explore only) over ½ (BelMan's own) to 1 (as good as greedy).
+
+    Above ½ the gain of `Evidence` is multiplied by 10^(2(2d − 1)), which makes it greedier. With
+    less it would be IMED at most, so below ½ the weight of `FadingEvidence` is multiplied by the
+    same, down to none at 0, which is infinite exposure.
+
+    >>> exposure_at(0.0), exposure_at(0.5) == Evidence()
+    (Infinite(), True)
+    """
+    factor = 10.0 ** (_SPAN * (2.0 * dial - 1.0))
+    if dial == 0.0:
+        return Infinite()
+    if dial < 0.5:
+        gain, floor = _FADING.gain * factor, _FADING.floor * factor
+        return FadingEvidence(gain=gain, fade=_FADING.fade, floor=floor, p=_FADING.p)
+    return Evidence(gain=_OWN.gain * factor, reach=_OWN.reach, pool=_OWN.pool)
+
+
+def dial_of(exposure: Exposure) -> float | None:
+    """Where the dial stands, or None for an exposure that it cannot make.
+
+    >>> dial_of(exposure_at(0.8)), dial_of(exposure_at(0.3))
+    (0.8, 0.3)
+    """
+    if isinstance(exposure, Infinite):
+        return 0.0
+    if isinstance(exposure, Evidence):
+        factor = exposure.gain / _OWN.gain
+    elif isinstance(exposure, FadingEvidence):
+        factor = exposure.floor / _FADING.floor
+    else:
+        return None
+    dial = round(0.5 * (math.log10(factor) / _SPAN + 1.0), 6) if factor > 0.0 else -1.0
+    return dial if 0.0 <= dial <= 1.0 and _same(exposure, exposure_at(dial)) else None
+
+
+def _same(given: Exposure, made: Exposure) -> bool:
+    """Whether two exposures are the same but for what rounding does to a dial."""
+    if type(given) is not type(made):
+        return False
+    pairs = [(value, getattr(made, name)) for name, value in vars(given).items()]
+    return all(
+        value == other or (None not in (value, other) and math.isclose(value, other, rel_tol=1e-4))
+        for value, other in pairs
+    )
+
 
 MOST_TICKETS = 1_000
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
-Part = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)] | Number | Name
+Part = StrictBool | Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)] | Number | Name
 Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
 Coordinates = Annotated[list[Number], Field(max_length=16)]
 Reason = Annotated[StrictStr, Field(max_length=1_000, description="Why, for the log.")]
@@ -190,6 +242,17 @@ class ExposureBody(ReasonBody):
         if self.dial is not None:
             return exposure_at(self.dial)
         return spec.build(self.exposure, Exposure)
+
+
+class GuardBody(ReasonBody):
+    """Limits on metrics, all that hold from here on."""
+
+    model_config = _example(guard={"refund": "< 0.05"}, reason="returns cost us")
+
+    guard: Annotated[
+        dict[Name, Annotated[StrictStr, Field(max_length=100)]],
+        Field(description="A limit per metric, such as '< 0.05' or '> 3 up to 5'."),
+    ]
 
 
 def arm_in(arm: Any) -> Hashable:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictStr, create_model
 
 from belman import spec
+from belman.agent.making import ALONG_FEATURES
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
@@ -25,7 +26,6 @@ from belman.service.models import (
     arm_in,
 )
 from belman.studies import StudySettings
-from belman.studies.settings.checks import ALONG_FEATURES
 
 MOST_ARMS = 10_000
 
@@ -41,6 +41,7 @@ KINDS: dict[str, Any] = {
     "silence": Literal["forget"] | Number,
     "reward": Annotated[StrictStr, Field(max_length=300)],
     "control": Arm,
+    "goal": Literal["earn", "decide", "both"],
     "then": Literal["say", "ship"],
     "floor": Share | dict[Name, Share],
     "control_share": Share,
@@ -51,7 +52,7 @@ KINDS: dict[str, Any] = {
     | Annotated[StrictStr, Field(max_length=MOST_NAMES * MOST_NAMES)],
     **dict.fromkeys(("family", "policy", "drift", "stop_when", "model"), Described),
     **dict.fromkeys(("clip", "minimise", "accumulate", "early"), StrictBool),
-    **dict.fromkeys(("discount", "uniform_share", "window", "scale"), Number),
+    **dict.fromkeys(("discount", "uniform_share", "window", "scale", "negligible"), Number),
     **dict.fromkeys(("segments", "context"), Words),
 }
 #: The settings that are objects, given by name, or name and settings.

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
-from belman.errors import StorageError
+from belman.errors import BelmanError, StorageError
+from belman.service import warming
 from belman.service.registry import Registry
+
+log = logging.getLogger("belman.service")
 
 KEPT_SECONDS = 1.0  # for so long an answer is as good as a new one
 PATIENCE = 2.0  # seconds that a look may wait for somebody who writes
@@ -18,10 +22,20 @@ _TRY = "UPDATE belman_version SET version_num = version_num"
 class Readiness:
     """Looks at the storage at most once a second, whoever asks however often."""
 
-    def __init__(self, registry: Registry, clock: Callable[[], float]) -> None:
-        self._registry, self._clock = registry, clock
+    def __init__(
+        self, registry: Registry, clock: Callable[[], float], *, is_warm: bool = True
+    ) -> None:
+        self._registry, self._clock, self.is_warm = registry, clock, is_warm
         self._until, self._trouble = float("-inf"), False
         self._look: asyncio.Task[bool] | None = None
+
+    async def warm(self) -> None:
+        """Load what an ask needs; a storage that is away now is looked at when it is asked for."""
+        try:
+            await self._registry.watch(warming.warm, self._registry.storage)
+        except BelmanError as error:
+            log.warning("warming: %s", error)
+        self.is_warm = True
 
     async def is_ready(self) -> bool:
         """Whether something can be read and written now."""

@@ -10,11 +10,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from belman.errors import UnknownStudyError, listing, nearest
-from belman.service.group_commit import GroupCommit
 from belman.service.keys import Key, Keys
 from belman.service.limits import Limits
 from belman.service.metrics import Metrics
-from belman.service.shared_read import Recent, SharedReads
+from belman.service.sharing import GroupCommit, Recent, SharedReads
 from belman.service.under_way import Exports, Streams
 from belman.studies import Storage, Study, delete
 

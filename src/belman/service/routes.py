@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Scope
 
 from belman.errors import BelmanError, problem_type
-from belman.service import answers, models, views
+from belman.service import answers, logs, models, views
 from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.context_models import looked_at
 from belman.service.keys import Role
@@ -160,6 +160,9 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
         if isinstance(error, BaseException) and not ours:
             raise error
     registry.metrics.rewards.inc(sum(one is True for one in found))
+    if refusals := [one for one in found if isinstance(one, BelmanError)]:
+        registry.metrics.refused.inc(len(refusals))
+        logs.refused(request.scope["path"], str(refusals[0]), 422)
     return json_response({"answers": [_outcome(one) for one in found]})
 
 
@@ -327,6 +330,12 @@ async def unship(request: Request, study: Decider, body: models.ReasonBody) -> R
 async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
+
+
+@router.put("/{name}/guard", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
+async def set_guard(request: Request, study: Decider, body: models.GuardBody) -> Response:
+    """Hold these limits on metrics from here on, and no others."""
+    return await _changed(request, study, study.set_guard, body.guard, body.reason)
 
 
 # Keeping order

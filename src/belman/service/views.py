@@ -18,7 +18,7 @@ from belman.errors import SettingError
 from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.service.dial import dial_of
+from belman.service.models import dial_of
 from belman.service.new_study import NewStudy
 from belman.studies import Draw, Event, Kind, Storage, Study, Ticket, open_study
 from belman.studies.views.study_report import MOST

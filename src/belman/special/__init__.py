@@ -1,67 +1,25 @@
 """Special functions that compile: gamma, differences that do not cancel, laws and quantiles."""
 
+# ruff: noqa: I001
 from __future__ import annotations
 
-from belman.special.beta_law import (
-    beta_cdf,
-    beta_quantile,
-    beta_survival,
-    beta_upper_quantile,
-    student_cdf,
-    student_quantile,
-)
-from belman.special.gamma_functions import (
-    digamma,
-    digamma_gap,
-    digamma_gap_trigamma,
-    entropy_excess,
-    lift_count,
-    lift_excess,
-    log_beta,
-    log_excess,
-    log_gamma,
-    log_power,
-    log_ratio,
-    ratio_excess,
-    stirling,
-    stirling_excess,
-    trigamma,
-)
-from belman.special.gamma_law import (
-    gamma_cdf,
-    gamma_quantile,
-    gamma_survival,
-    gamma_upper_quantile,
-    normal_cdf,
-    normal_quantile,
-)
+from belman.special.beta_law import beta_cdf as beta_cdf, beta_quantile as beta_quantile
+from belman.special.beta_law import beta_survival as beta_survival
+from belman.special.beta_law import beta_upper_quantile as beta_upper_quantile
+from belman.special.beta_law import student_cdf as student_cdf, student_quantile as student_quantile
+from belman.special.gamma_functions import digamma as digamma, digamma_gap as digamma_gap
+from belman.special.gamma_functions import digamma_gap_trigamma as digamma_gap_trigamma
+from belman.special.gamma_functions import entropy_excess as entropy_excess
+from belman.special.gamma_functions import lift_count as lift_count, lift_excess as lift_excess
+from belman.special.gamma_functions import log_beta as log_beta, log_excess as log_excess
+from belman.special.gamma_functions import log_gamma as log_gamma, log_power as log_power
+from belman.special.gamma_functions import log_ratio as log_ratio, ratio_excess as ratio_excess
+from belman.special.gamma_functions import stirling as stirling, stirling_excess as stirling_excess
+from belman.special.gamma_functions import trigamma as trigamma
+from belman.special.gamma_law import gamma_cdf as gamma_cdf, gamma_quantile as gamma_quantile
+from belman.special.gamma_law import gamma_survival as gamma_survival
+from belman.special.gamma_law import gamma_upper_quantile as gamma_upper_quantile
+from belman.special.gamma_law import normal_cdf as normal_cdf, normal_quantile as normal_quantile
+from belman.registry import offered as _offered
 
-__all__ = [
-    "beta_cdf",
-    "beta_quantile",
-    "beta_survival",
-    "beta_upper_quantile",
-    "digamma",
-    "digamma_gap",
-    "digamma_gap_trigamma",
-    "entropy_excess",
-    "gamma_cdf",
-    "gamma_quantile",
-    "gamma_survival",
-    "gamma_upper_quantile",
-    "lift_count",
-    "lift_excess",
-    "log_beta",
-    "log_excess",
-    "log_gamma",
-    "log_power",
-    "log_ratio",
-    "normal_cdf",
-    "normal_quantile",
-    "ratio_excess",
-    "stirling",
-    "stirling_excess",
-    "student_cdf",
-    "student_quantile",
-    "trigamma",
-]
+__all__ = _offered(globals())

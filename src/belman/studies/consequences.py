@@ -77,7 +77,11 @@ def _noticed(state: State, arm: Any, change: Any) -> Consequence:
 
 def standing(state: State) -> Report:
     """What is known now, without intervals."""
-    return report(state.decider.known(), None, 0.95, state.settings.stop_when, most=0)
+    known, settings = state.decider.known(), state.settings
+    places = [state.places[arm] for arm in known.arms]
+    control = settings.control if settings.control in known.arms else None
+    bets = state.tally.bets if control is not None else None
+    return report(known, control, 0.95, settings.stop_when, most=0, bets=bets, places=places)
 
 
 def decided(state: State) -> Verdict | None:

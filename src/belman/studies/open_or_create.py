@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from belman.errors import SettingError
+from belman.errors import SettingError, shown
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
 from belman.models import Model
@@ -51,7 +51,9 @@ def open_study(
     early: bool | None = None,
     reward: str | Utility | None = None,
     control: Hashable | None = None,
+    goal: Literal["earn", "decide", "both"] | None = None,
     stop_when: StopRule | None = None,
+    negligible: float | None = None,
     then: Literal["say", "ship"] | None = None,
     floor: float | Mapping[Hashable, float] | None = None,
     control_share: float | None = None,
@@ -135,9 +137,8 @@ def is_name(name: object) -> bool:
 def check_name(name: object) -> str:
     """A name of a study."""
     if not is_name(name):
-        shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:80]}…"
         allowed = f"it must be a printable string of 1 to {LONGEST} characters"
-        raise SettingError(f"name={shown} cannot name a study: {allowed}")
+        raise SettingError(f"name={shown(name)} cannot name a study: {allowed}")
     return str(name)
 
 

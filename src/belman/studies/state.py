@@ -16,7 +16,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from belman import chance
+from belman import chance, codec
+from belman.codec import DERIVED, Arm, Count, Form, Place
 from belman.deciders import (
     Asking,
     Choice,
@@ -26,6 +27,7 @@ from belman.deciders import (
     decider_named,
     state_file,
 )
+from belman.deciders.choosing import Dice, drawn_by
 from belman.deciders.independent.independent import PLAIN
 from belman.deciders.shares import NO_SHARES
 from belman.delays import DelayLaw
@@ -34,24 +36,24 @@ from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies import codec
-from belman.studies.codec import DERIVED, Arm, Count, Form, Place
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import CANDIDATES, CONTEXT, Book, Counted, Outcome
+from belman.studies.outcomes.book import CONTEXT, SHARES, Book, Counted, Outcome
 from belman.studies.outcomes.bulk import Bulk
-from belman.studies.outcomes.early import EarlyLearning
-from belman.studies.rules.guards import Guards
+from belman.studies.outcomes.candidates import CANDIDATES, Catalogue
+from belman.studies.outcomes.early import EARLY_KINDS, EarlyLearning
+from belman.studies.rules.guards import Guards, check_guard
 from belman.studies.rules.written import check_texts, given_back
 from belman.studies.settings import StudySettings
+from belman.studies.traffic.evidence import Chances, bet, bet_bulk, bets_of, joined
 from belman.studies.traffic.publishing import Publishing
-from belman.studies.traffic.tally import ArmTally, Tally
+from belman.studies.traffic.tally import ArmTally, Cut, Tally
 
 FORMAT = 4
 _NOTHING: Mapping[str, Any] = {}
 #: Kinds of events that somebody caused to change the study, and no outcome.
 _CHANGING = (
     Kind.CREATED, Kind.PAUSED, Kind.RESUMED, Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED,
-    Kind.SHIPPED, Kind.UNSHIPPED, Kind.CHANGE_NOTICED,
+    Kind.SHIPPED, Kind.UNSHIPPED, Kind.CHANGE_NOTICED, Kind.GUARD_CHANGED,
 )  # fmt: skip
 _OVERTAKING = (
     Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED, Kind.SHIPPED, Kind.UNSHIPPED,
@@ -62,8 +64,13 @@ _SETTINGS = Form(
     lambda content, _: StudySettings.from_json(json.dumps(content)),
 )
 _DECIDER = Form(
-    lambda decider: {"kind": decider.kind, "state": state_file.plain(decider.state())},
+    lambda decider: {"kind": decider.kind, "state": decider.state()},
     lambda content, _: decider_named(content["kind"]).restore(content["state"], "a snapshot"),
+    methodcaller("copy"),
+)
+_CATALOGUE = Form(
+    methodcaller("plain"),
+    lambda content, scope: Catalogue.of(content, scope["number"]),
     methodcaller("copy"),
 )
 
@@ -90,14 +97,18 @@ class State:
     ships_itself: bool = False
     paused: bool = False
     number: Count = 0
+    catalogue: Annotated[Catalogue, _CATALOGUE] = field(default_factory=Catalogue)
     places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
     #: What tickets count as that a correction is about, while a log is folded for it.
     corrected: Any = field(default_factory=dict, metadata=DERIVED)
     _own: Any = field(default=None, metadata=DERIVED)  # the generator of one decision
     _fork: Any = field(default=None, metadata=DERIVED)  # makes it, by the number of an event
+    _dice: Any = field(default=None, metadata=DERIVED)
     _shares: Any = field(default=NO_SHARES, metadata=DERIVED)
+    _by_chances: bool = field(default=False, metadata=DERIVED)  # whether asks are drawn by shares
     in_contexts: bool = field(default=False, metadata=DERIVED)  # whether decisions depend on one
     follows_changes: bool = field(default=False, metadata=DERIVED)  # whether the policy may
+    learns_sums: bool = field(default=False, metadata=DERIVED)  # whether it can, of many rewards
     _clocked: bool = field(default=False, metadata=DERIVED)  # whether the policy goes by the time
     _choices: Any = field(default_factory=list, metadata=DERIVED)  # of arms without a context
     _chances: Any = field(default_factory=dict, metadata=DERIVED)
@@ -112,17 +123,18 @@ class State:
             list(settings.arms),
             Book(),
             EarlyLearning(DelayLaw(settings.window or 0.0, arms)) if settings.early else None,
-            Tally([ArmTally() for _ in range(arms)]),
+            Tally([ArmTally() for _ in range(arms)], bets=bets_of(settings)),
+            Guards(limits=dict(settings.guard or {})),
             ships_itself=settings.then == "ship",
         )
 
     def __post_init__(self) -> None:
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.book.under(self.settings)
-        self.guards.limits = dict(self.settings.guard or {})
         shares, self.in_contexts = self.settings.shares, self.settings.has_contexts
-        if shares.floored or shares.uniform:
+        if shares.floored or shares.uniform or shares.most < 1.0:
             self._shares = shares
+        self._by_chances = self.settings.draws_by_chances
         self._note(self.decider.policy)
         self._choices = [Choice(arm) for arm in self.register]
         self._begin_forks()
@@ -132,10 +144,12 @@ class State:
         apart = policy if isinstance(policy, Policy) else None
         self._clocked = apart is not None and apart.by_clock
         self.follows_changes = apart is not None and apart.learns and not self.in_contexts
+        self.learns_sums = apart is not None and apart.learns_sums(self.decider.family)
 
     def _begin_forks(self) -> None:
         words, self._own = self.settings.words(), chance.generator(0)
         self._fork = entry(chance.fork).hold(LATER, words=words, out=self._own)
+        self._dice = Dice(self._own)
 
     # Deciding
 
@@ -180,19 +194,40 @@ class State:
         self.decider.rng[:] = self._own
         return self.decider
 
-    def decide(self, count: int, asking: Asking) -> list[Choice]:
-        """Decide the next `count` asks, which are outstanding from now on."""
-        if self.shipped is None:
+    def decide(self, count: int, asking: Asking) -> tuple[list[Choice], Chances | None]:
+        """Decide the next `count` asks, which are outstanding from now on; and return the chances
+        of all arms, by place, where these are not those that stand.
+        """
+        if self.shipped is None and not self._by_chances:
             decider = self.ready()
-            found: list[Choice] = decider.choose(
-                asking, count, shares=self._shares, rng=decider.rng
-            )
-            return found
-        choice = Choice(self.register[self.shipped], 0, 1.0, Draw.POLICY, asking.context)
-        for _ in range(count):
+            return decider.choose(asking, count, shares=self._shares, rng=decider.rng), None
+        for _ in range(count if self.in_contexts else 0):
             self.decider.meet(asking)
-        self.decider.expect(choice, count)
-        return [choice] * count
+        if self.shipped is not None:
+            return self._expect(
+                asking, [(self.register[self.shipped], 1.0, Draw.POLICY)] * count
+            ), None
+        new = self._new_chances(count, asking)
+        chances = self.tally.draws.chances if new is None else new
+        self._fork(self.number + 1, 1)  # other words than a policy draws from
+        of_arms = {arm: chances[self.places[arm]] for arm in self.arms}
+        return self._expect(asking, drawn_by(of_arms, count, self._dice)), new
+
+    def _new_chances(self, count: int, asking: Asking) -> Chances | None:
+        """Return the chances of all arms at the next asks; None where those that stand do."""
+        if not self.in_contexts and self.number + 1 < self.tally.draws.due:
+            return None
+        decider = self.ready()
+        found = decider.chances_of_next(asking, count, self._shares, decider.rng)
+        return tuple(found.get(arm, 0.0) for arm in self.register)
+
+    def _expect(self, asking: Asking, drawn: list[tuple[Any, float, Draw]]) -> list[Choice]:
+        """Return asks that were decided, as choices that are outstanding from now on."""
+        context = asking.context
+        found = [Choice(arm, 0, likely, draw, context) for arm, likely, draw in drawn]
+        for arm, times in Counter(one.arm for one in found).items():
+            self.decider.expect(Choice(arm, context=asking.context), times)
+        return found
 
     def choice(self, outcome: Outcome) -> Choice:
         """Return the decision that an outcome is of."""
@@ -201,10 +236,20 @@ class State:
             return found
         return found._replace(context=outcome.context, candidate=outcome.candidate)
 
-    def _drawn(self, draw: int | None) -> dict[int, float] | None:
-        """Return the chance of every arm in play in a draw of this kind, by place, where no policy
-        had a say.
+    def _chances_in(self, event: Event, body: Mapping[str, Any]) -> Chances | None:
+        """Return the chances of all arms, by place, by which an ask was drawn; None where a policy
+        chose one for sure.
         """
+        if self._by_chances:
+            if self.shipped is not None:
+                return None
+            if SHARES in body:
+                found = tuple(body[SHARES])
+                if not self.in_contexts:
+                    self.tally.draws.stand(event.number, found)
+                return found
+            return self.tally.draws.chances
+        draw = event.draw
         if draw not in (Draw.UNIFORM, Draw.FLOOR):
             return None
         if draw not in self._chances:
@@ -212,9 +257,9 @@ class State:
             if draw == Draw.FLOOR:
                 own = self._shares.of(self.arms)
             total = sum(own.values())
-            self._chances[draw] = {self.places[arm]: share / total for arm, share in own.items()}
-        found: dict[int, float] = self._chances[draw]
-        return found
+            self._chances[draw] = tuple(own.get(arm, 0.0) / total for arm in self.register)
+        known: Chances = self._chances[draw]
+        return known
 
     # Folding
 
@@ -225,7 +270,7 @@ class State:
         if book.is_due(event.time):
             self.close(event.time)
         outcome = None if event.ticket is None else book.open.get(event.ticket)
-        if self.early is not None:
+        if self.early is not None and kind in EARLY_KINDS:
             self.early.take(event, outcome)
         if self._clocked:
             self.decider.time = event.time
@@ -233,12 +278,15 @@ class State:
             self._count(counted)
         if kind == Kind.ASKED:
             assert event.arm is not None
+            candidates = None
+            if CANDIDATES in body:
+                candidates = self.catalogue.take(event.number, body[CANDIDATES])
             tally.ask(event.arm, event.time)
-            if chances := self._drawn(event.draw):
-                tally.drawn(event.arm, chances)
+            if chances := self._chances_in(event, body):
+                tally.draws.add(event.arm, chances)
             if not decided:
                 if CONTEXT in body:
-                    self.decider.meet(Asking(body[CONTEXT], body.get(CANDIDATES)))
+                    self.decider.meet(Asking(body[CONTEXT], candidates))
                 self.decider.expect(self.choice(book.open[event.number]))
         elif kind == Kind.RETURNED:
             assert outcome is not None
@@ -253,10 +301,15 @@ class State:
         elif kind == Kind.OBSERVED:
             self._observe(event, body)
         elif kind == Kind.ROWS_CORRECTED:
+            changed = [place for place, *_ in body["changes"]]
+            before = {place: self.learnt(place) for place in changed}
             for patch in body["patches"]:
                 self.decider.take(patch)
             for place, n, total in body["changes"]:
                 tally.correct(place, event.time, n, total, in_bulk=True)
+                self._correct_cuts(place, before[place], None)
+            for place, reward, times, version in body.get("bets", ()):
+                bet(tally.bets, place, dict(body[SHARES])[version], reward, times, version)
         elif kind in _CHANGING:
             self._change(event, body)
             tally.course.change(event, body)
@@ -278,12 +331,14 @@ class State:
             self.fold(event, decided=True)
         if not (rest := events[single:]):
             return
-        self.book.ask_all(rest, json.loads(rest[0].body) if rest[0].body else _NOTHING)
+        body = json.loads(rest[0].body) if rest[0].body else _NOTHING
+        self.book.ask_all(rest, body)
+        alike = {(event.arm, event.draw): event for event in rest}
         for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), rest)).items():
             assert arm is not None
             self.tally.ask(arm, rest[0].time, count)
-            if chances := self._drawn(draw):
-                self.tally.drawn(arm, chances, count)
+            if chances := self._chances_in(alike[arm, draw], body):
+                self.tally.draws.add(arm, chances, count)
         self.number = events[-1].number
 
     def close(self, now: float) -> None:
@@ -291,7 +346,7 @@ class State:
         unless this is a copy: another process may be about to write one of an earlier time.
         """
         for counted in self.book.close(now):
-            if self.early is not None:
+            if self.early is not None and type(counted.key) is int:
                 self.early.close(counted)
             if self._clocked:
                 self.decider.time = counted.time
@@ -327,15 +382,16 @@ class State:
         if counted.key in self.corrected:
             reward = self.corrected[counted.key]
         self.tally.expired += counted.silent
+        if not is_ticket:  # nobody asked for it
+            if self.in_contexts:
+                candidate = None if outcome.candidate is None else [outcome.candidate]
+                self.decider.meet(Asking(outcome.context, candidate))
+            self.decider.expect(choice)
         try:
-            if is_ticket:
-                self.decider.settle(choice, reward)
-            elif reward is not None:
-                self.decider.record(choice, reward)
+            self.decider.settle(choice, reward)
         except RewardError:
             reward = None
-            if is_ticket:
-                self.decider.settle(choice, None)
+            self.decider.settle(choice, None)
         if reward is None:
             self.tally.arms[outcome.arm].forgotten += is_ticket
             return
@@ -344,8 +400,23 @@ class State:
             counted = counted._replace(outcome=outcome._replace(reward=kept))
             self.tally.clipped += clipped
         self.tally.count(counted, lambda: self.learnt(outcome.arm))
+        if self.tally.bets is not None and counted.key is not None:
+            self._bet(counted.key, counted.outcome)
         if outcome.metrics:
-            self.guards.count(outcome.arm, outcome.metrics)
+            self.guards.count(counted.key, outcome.arm, outcome.metrics)
+
+    def _bet(self, key: Any, outcome: Outcome) -> None:
+        """Count an outcome as evidence, if the chances of its decision are known."""
+        chances = self.chances(key, outcome)
+        if chances:
+            number = key if type(key) is int else key[0]
+            bet(self.tally.bets, outcome.arm, chances, outcome.reward, 1.0, number)
+
+    def chances(self, key: Any, outcome: Outcome) -> Chances | None:
+        """Return the chances of all arms, by place, at the decision of an outcome, if known."""
+        if outcome.chances is not None or type(key) is not int or not self._by_chances:
+            return outcome.chances
+        return self.tally.draws.at(key)
 
     def kept(self, reward: float) -> tuple[float, bool]:
         """Return a reward as it counts, and whether it was clipped to the range."""
@@ -356,7 +427,13 @@ class State:
 
     def learnt(self, place: int) -> Learnt:
         """All that was learnt of an arm, in play or retired."""
-        found: Learnt = self.decider.learnt(self.register[place])
+        found: Learnt = self.over_contexts.learnt(self.register[place])
+        return found
+
+    @property
+    def over_contexts(self) -> IndependentDecider:
+        """What decides, or what believes every arm over all contexts."""
+        found: IndependentDecider = self.decider.totals if self.in_contexts else self.decider
         return found
 
     def _correct(self, event: Event, body: Mapping[str, Any]) -> None:
@@ -369,15 +446,40 @@ class State:
         self.tally.correct(place, event.time, n, total, in_bulk=False)
         old = {} if was is None else body.get("metrics_before", {})
         new = {**body.get("metrics_before", {}), **body.get("metrics", {})}
-        for sums in (self.tally.metrics, self.guards):
-            sums.count(place, old, -1)
-            sums.count(place, {} if now is None else dict(sorted(new.items())))
+        new = {} if now is None else dict(sorted(new.items()))
+        for metrics, more in ((old, -1), (new, 1)):
+            self.tally.metrics.count(place, metrics, more)
+            self.guards.count(event.ticket or 0, place, metrics, more)
         if body["patch"] is not None:
+            before = self.learnt(place)
             self.decider.take(body["patch"])
+            self._correct_cuts(place, before, (body["counted"], event.ticket or 0))
+        if SHARES in body:
+            for reward, kept, times in ((was, old_reward, -1.0), (now, new_reward, 1.0)):
+                if reward is not None:
+                    bet(self.tally.bets, place, body[SHARES], kept, times, event.ticket)
+
+    def _correct_cuts(self, place: int, before: Learnt, at: tuple[float, int] | None) -> None:
+        """Change what is kept of an arm's past by a correction: of a ticket that counted at a time;
+        or of a row, which may have counted whenever, and changes each part by its share.
+        """
+        after = self.learnt(place)
+
+        def share(cut: Cut) -> float:
+            if at is not None:
+                return float(cut.has(*at))
+            return min(cut.rewards / max(before.tells, 1), 1.0)
+
+        arm = self.tally.arms[place]
+        if self.in_contexts or self.settings.discount < 1.0:
+            arm.cuts = {}  # nobody asks whether such an arm changed
+        else:
+            arm.correct_cuts(self.decider.family, before, after, share)
 
     def _observe(self, event: Event, body: Mapping[str, Any]) -> None:
         """Outcomes in bulk were observed: those that count at once are learnt."""
         found, tally = Bulk.of(body), self.tally
+        tally.draws.due = 0
         for patch in found.patches:
             self.decider.take(patch)
         for place, n, total in found.arms:
@@ -387,6 +489,8 @@ class State:
         for place, share in found.meant:
             tally.arms[place].meant += share
         tally.log_odds = found.log_odds
+        if tally.bets is not None:
+            tally.bets = bet_bulk(tally.bets, found)
         tally.clipped += found.clipped
         tally.attribute_names.update(part.name for part in found.by)
         for row in found.open:
@@ -400,6 +504,7 @@ class State:
             self._chances = {}
         if kind in _OVERTAKING:
             self.publishing.overtake()
+            self.tally.draws.due = 0
         if kind in (Kind.PAUSED, Kind.RESUMED):
             self.paused = kind == Kind.PAUSED
             if not self.paused:
@@ -407,16 +512,21 @@ class State:
         elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
             self.shipped = event.arm if kind == Kind.SHIPPED else None
             self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
+            if self._by_chances:
+                self.tally.draws.stand(event.number, ())  # nothing is drawn from now on, or anew
+                self.tally.draws.due = 0
         elif kind == Kind.ARM_ADDED and "name" not in body:
             assert event.arm is not None
             self.decider.add(self.register[event.arm])
         elif kind == Kind.ARM_ADDED:
-            arm = state_file.decode_arm(body["name"], "the log")
+            arm = codec.decode_arm(body["name"])
             self.decider.add(arm, body["prior"])
             self.places[arm] = len(self.register)
             self.register.append(arm)
             self._choices.append(Choice(arm))
             self.tally.arms.append(ArmTally())
+            if self.tally.bets is not None:
+                self.tally.bets = joined(self.tally.bets)
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
             self.decider.retire(self.register[event.arm])
@@ -432,19 +542,10 @@ class State:
             self.noticed = 0
         elif kind == Kind.CHANGE_NOTICED:
             self.noticed = body["noticed"]
+        elif kind == Kind.GUARD_CHANGED:
+            self.guards.change(check_guard(body["guard"] or None) or {}, event.number)
 
     # Looking
-
-    def averages(self) -> IndependentDecider:
-        """Return a decider that believes what was learnt of every arm in play over all contexts."""
-        if isinstance(self.decider, IndependentDecider):
-            return self.decider.copy()
-        rule = self.settings
-        scale: dict[str, Any] = {"range": rule.range, "clip": rule.clip, "minimise": rule.minimise}
-        found = IndependentDecider(self.arms, rule.family, **scale)
-        for arm in self.arms:
-            found.relearn(arm, self.decider.learnt(arm))
-        return found
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, and the rule of a window where there is one."""
@@ -492,7 +593,7 @@ class State:
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
         self.decider.lay_out()  # leaves what was learnt, and nothing of how it was worked with
-        text = json.dumps(self._plain(), ensure_ascii=False, separators=(",", ":"))
+        text = _text(self._plain())
         return f"{_digest(text)}\n{text}"
 
     def _plain(self) -> dict[str, Any]:
@@ -504,20 +605,24 @@ class State:
         digest, _, body = text.partition("\n")
         if digest != _digest(body):
             raise StateError("a snapshot is damaged: its checksum does not match its content")
-        return state_file.trusted(lambda: cls._rebuilt(json.loads(body)), "a snapshot", "a study")
+        return state_file.trusted(lambda: cls._rebuilt(body), "a snapshot", "a study")
 
     @classmethod
-    def _rebuilt(cls, content: dict[str, Any]) -> State:
+    def _rebuilt(cls, text: str) -> State:
+        content = json.loads(text)
         if (found := content.pop("format")) != FORMAT:
             raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
         last = len(content["register"]) - 1
         state = codec.read(cls, content, {"last arm": last, "number": content["number"]})
         state.check()
-        again = {name: part for name, part in state._plain().items() if name != "format"}
+        again = state._plain()
+        if _text(again) == text:
+            return state
+        del again["format"]
         apart = ("settings", "decider")  # which check themselves
         said = {name: part for name, part in content.items() if name not in apart}
         state_file.check_kept(said, {name: part for name, part in again.items() if name in said})
-        anew = ("family", "policy", "model", "inner")  # which may be described otherwise
+        anew = ("family", "policy", "model", "totals")  # which may be described otherwise
         state_file.check_kept(content["decider"]["state"], again["decider"]["state"], anew)
         return state
 
@@ -528,7 +633,7 @@ class State:
             raise StateError("a snapshot plays other arms than its register says")
         if len(self.tally.arms) != len(self.register):
             raise StateError("a snapshot does not say what became of its traffic")
-        if self.decider.kind != self.settings.decider().kind:
+        if self.decider.kind != self.settings.kind:
             raise StateError("a snapshot decides by other means than its settings say")
         for cut in (cut for arm in self.tally.arms for cut in arm.cuts.values()):
             if len(cut.belief) != self.decider.family.dimension:
@@ -560,6 +665,10 @@ class State:
         asks = [(one.arm, one.time, told.get(number)) for number, one in tickets.items()]
         if not told.keys() <= tickets.keys() or not law.is_of(asks):
             raise StateError("the distribution of delays of a snapshot does not count its tickets")
+
+
+def _text(content: dict[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
 def _digest(text: str) -> str:

@@ -19,16 +19,18 @@ from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
 from belman.studies.log.event_log import Kind
 from belman.studies.log.storage import Storage
-from belman.studies.outcomes.rows import Given as Outcomes
-from belman.studies.outcomes.rows import Sums, brought, count, digest, have_units
 from belman.studies.replica import Replica
 from belman.studies.requests import changes, publishing, row_corrections
 from belman.studies.requests.asking import Ask, ask, record
 from belman.studies.requests.observing import observe
 from belman.studies.requests.row_corrections import Given as RowCorrections
+from belman.studies.requests.rows import Given as Outcomes
+from belman.studies.requests.rows import Sums, brought, count, digest, have_units
 from belman.studies.requests.telling import Tell, correct, give_back, tell
 from belman.studies.requests.together import Answer, SpoiltError, answers, batches
+from belman.studies.rules.guards import check_guard
 from belman.studies.rules.written import check_arm, check_policy, kept
+from belman.studies.signing import signing_keys
 from belman.studies.state import State
 from belman.studies.ticket import Ticket
 from belman.studies.traffic.publishing import VALID_FOR, check_plan, fresh_for
@@ -191,16 +193,19 @@ class Study(Looking):
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame)
-        with columns `arm` and `reward`, and perhaps `attributes` as an export has it. In a study
+        with columns `arm` and `reward`, and perhaps `attributes` as an export has it; chances are
+        not kept, and a table that brings some is learnt from with a warning. In a study
         with contexts a context (and a column `context`) is in the place of attributes, and where
         arms are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
         if frames.is_table(rewards) or isinstance(rewards, Mapping):
-            rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
+            known = self._replica.look(lambda state: tuple(state.register))
+            rows, numbers = past_data(rewards, known)
         else:
             rows = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
-        return self._replica.transact(lambda unit: record(unit, rows, reason, key))
+            numbers = list(range(1, len(rows) + 1))
+        return self._replica.transact(lambda unit: record(unit, rows, numbers, reason, key))
 
     # Deciding elsewhere, by published weights
 
@@ -260,9 +265,17 @@ class Study(Looking):
     @property
     def signing_key(self) -> SigningKey:
         """The key by which `belman.assignment.sign` signs the weights of this study: it follows
-        from a secret that the storage keeps. Edges are given its `public` part.
+        from `$BELMAN_SIGNING_KEY`, or from a file beside a SQLite file. Edges are given
+        `public_keys`.
         """
-        return publishing.signing_key(self._replica.secret)
+        return signing_keys(self.storage, self._replica.secret)[0]
+
+    @property
+    def public_keys(self) -> dict[str, bytes]:
+        """The public keys of signed weights by their ids, as `verify` takes them: the one that
+        signs, and those that are to be trusted while keys are changed.
+        """
+        return {key.id: key.public for key in signing_keys(self.storage, self._replica.secret)}
 
     def observe(self, rows: Outcomes, reason: str = "", *, key: str | None = None) -> int:
         """Learn many outcomes of units that were assigned by published weights, all or (one row is
@@ -369,6 +382,23 @@ class Study(Looking):
             return {"policy": kept(chosen)}
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)
+
+    def set_guard(
+        self, guard: Mapping[str, str] | None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Hold these limits on metrics from here on, {"refund": "< 0.05"}, and no others; None
+        holds none.
+
+        A limit that is new is held against tickets that are asked for from now on. Arms that a
+        limit has taken out of play stay out until they are added again.
+        """
+        limits = check_guard(guard or None) or {}
+
+        def body(state: State) -> dict[str, Any]:
+            return changes.guarded(state, limits, self.name)
+
+        asked = sorted((name, limit.text) for name, limit in limits.items())
+        self._change(Kind.GUARD_CHANGED, reason, body, key, asked)
 
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None

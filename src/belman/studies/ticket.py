@@ -10,10 +10,11 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from belman.errors import UnknownTicketError
+from belman.errors import UnknownTicketError, shown
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event
-from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, RANKING
+from belman.studies.outcomes.book import CONTEXT, RANKING
+from belman.studies.outcomes.candidates import CANDIDATE, CHOSEN
 
 
 class Ticket(NamedTuple):
@@ -40,17 +41,16 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     """The ticket of an ask; a chance that is not known is NaN, which SQLite keeps as NULL."""
     number, _, time, place, draw, chance, _, _, _, text, _ = event
     assert place is not None
-    shown = ticket_id(number, secret, mark(event))
+    name = ticket_id(number, secret, mark(event))
     chance = math.nan if chance is None else chance
-    found = Ticket(shown, register[place], chance, draw == _UNIFORM, time)
+    found = Ticket(name, register[place], chance, draw == _UNIFORM, time)
     if text is None:
         return found
     body = json.loads(text)
-    if CANDIDATES in body:
-        place = body[CHOSEN]
-        found = found._replace(arm=place, candidate=body[CANDIDATES][place])
+    if CANDIDATE in body:
+        found = found._replace(arm=body[CHOSEN], candidate=body[CANDIDATE])
     ranking = body.get(RANKING)
-    if ranking is not None and CANDIDATES not in body:
+    if ranking is not None and CANDIDATE not in body:
         ranking = [register[place] for place in ranking]
     return found._replace(context=body.get(CONTEXT), ranking=ranking)
 
@@ -91,11 +91,10 @@ def ticket_number(
 
 def unknown(ticket: object, study: str) -> UnknownTicketError:
     """The error for a ticket that a study never gave."""
-    shown = repr(ticket.id if isinstance(ticket, Ticket) else ticket)
-    shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
+    given = shown(ticket.id if isinstance(ticket, Ticket) else ticket)
     looks = "a ticket looks like '17-pht2ghxb8k'"
     never = f"study {study!r} never gave it, or its log was restored to a time before it did"
-    return UnknownTicketError(f"unknown ticket {shown}: {never} ({looks})")
+    return UnknownTicketError(f"unknown ticket {given}: {never} ({looks})")
 
 
 _UNIFORM = int(Draw.UNIFORM)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from belman.errors import PausedError, SettingError, StudyError
+from belman.errors import PausedError, SettingError, StudyError, shown
 from belman.studies.consequences import consequences, looks
 from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import MOST_WAITING, Event, EventLog, Kind, Tail
@@ -178,7 +178,7 @@ class UnitOfWork:
         declared = self.state.settings.reward
         known = self.state.tally.metrics.names.union(() if declared is None else declared.names)
         found = check_metrics(given, known)
-        guards.check_values(self.state.settings.guard, found)
+        guards.check_values(self.state.guards.limits, found)
         return found
 
     # Tickets
@@ -219,7 +219,7 @@ def check_key(key: object) -> str:
     """A key of a request."""
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
         allowed = f"it must be a string of 1 to {LONGEST} characters"
-        raise SettingError(f"key={str(key)[:80]!r} is not a key: {allowed}")
+        raise SettingError(f"key={shown(key)} is not a key: {allowed}")
     return key
 
 
@@ -229,5 +229,5 @@ def check_reason(reason: object) -> str:
         return ""
     if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
         allowed = "it must be a string of at most 10,000 characters"
-        raise SettingError(f"reason={str(reason)[:80]!r} is not a reason: {allowed}")
+        raise SettingError(f"reason={shown(reason)} is not a reason: {allowed}")
     return reason

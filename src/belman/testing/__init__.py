@@ -3,7 +3,8 @@
 `check_family` and `check_policy` try everything that the rest of the package relies on, and raise
 AssertionError with all that they found, in words.
 
->>> from belman import Bernoulli, Thompson
+>>> from belman import Thompson
+>>> from belman.families import Bernoulli
 >>> check_policy(Thompson(), Bernoulli())
 
 `FAMILY_CHECKS` and `POLICY_CHECKS` hold the single checks, functions that yield a sentence for each
@@ -29,7 +30,7 @@ def check_family(family: Family, means: tuple[float, float] | None = None) -> No
 
     `means` are two means that its rewards can have, the smaller first, where none is found.
 
-    >>> from belman import Bernoulli
+    >>> from belman.families import Bernoulli
     >>> check_family(Bernoulli())
     """
     case = FamilyCase(family, means)
@@ -43,7 +44,8 @@ def check_policy(
 
     `means` are two means that rewards can have, the smaller first, where none is found.
 
-    >>> from belman import BelMan, Poisson
+    >>> from belman import BelMan
+    >>> from belman.families import Poisson
     >>> check_policy(BelMan(), Poisson())
     """
     case = PolicyCase(policy, Bernoulli() if family is None else family, means)

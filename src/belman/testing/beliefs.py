@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from belman.testing.cases import (
     ALARM,
     FamilyCase,
     Faults,
+    checks_in,
     close,
     deviations,
     means_of,
@@ -315,20 +315,4 @@ def draws_at_extremes_follow_the_belief(case: FamilyCase) -> Faults:
 
 
 #: Every check of beliefs, each a function of a `FamilyCase` that yields a sentence a fault.
-BELIEF_CHECKS: tuple[Callable[[FamilyCase], Faults], ...] = (
-    natural_parameters_and_back,
-    mean_parameters_are_the_gradient,
-    metric_is_the_jacobian,
-    mean_parameters_and_back,
-    extreme_beliefs_give_numbers,
-    divergence_vanishes_on_itself_only,
-    divergence_is_the_fast_form,
-    update_leaves_its_argument_alone,
-    beliefs_are_calibrated,
-    sums_say_all_where_the_family_says_so,
-    imagined_statistic_is_the_expected_one,
-    quantiles_invert_the_distribution_function,
-    quantiles_of_both_tails_meet,
-    draws_follow_the_belief,
-    draws_at_extremes_follow_the_belief,
-)
+BELIEF_CHECKS = checks_in(globals(), FamilyCase)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -85,6 +85,13 @@ def _two_means(family: Family) -> tuple[float, float]:
     if math.isfinite(low) and math.isfinite(high):
         return low + 0.3 * (high - low), low + 0.6 * (high - low)
     raise AssertionError(f"{family.name}: give means=(…, …), two that its rewards can have")
+
+
+def checks_in(names: Mapping[str, Any], case: type) -> tuple[Callable[[Any], Faults], ...]:
+    """Every check among the globals of a module: a function of such a case that yields faults."""
+    wanted = {"case": case.__name__, "return": "Faults"}
+    public = (it for name, it in names.items() if name[0] != "_")
+    return tuple(it for it in public if getattr(it, "__annotations__", None) == wanted)
 
 
 def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any) -> None:

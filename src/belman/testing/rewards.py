@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from belman.engine import kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families.family import Family, Floats, term_count
-from belman.testing.cases import FamilyCase, Faults, close, refuses, row, slope
+from belman.testing.cases import FamilyCase, Faults, checks_in, close, refuses, row, slope
 
 _TAILS = [1e-12, 1e-6, 1 - 1e-6, 1 - 1e-12]
 UNIFORMS = np.sort(np.concatenate([np.random.default_rng(8).uniform(size=200), _TAILS]))
@@ -223,15 +222,4 @@ def improper_beliefs_are_refused(case: FamilyCase) -> Faults:
 
 
 #: Every check of rewards, each a function of a `FamilyCase` that yields a sentence a fault.
-REWARD_CHECKS: tuple[Callable[[FamilyCase], Faults], ...] = (
-    parameters_have_their_means,
-    rewards_rise_with_luck,
-    rewards_have_the_mean,
-    d_is_a_divergence,
-    evidence_is_d,
-    common_mean_explains_two_arms_best,
-    answers_agree,
-    tilted_has_its_slopes,
-    impossible_rewards_are_refused,
-    improper_beliefs_are_refused,
-)
+REWARD_CHECKS = checks_in(globals(), FamilyCase)

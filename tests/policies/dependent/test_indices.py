@@ -50,6 +50,9 @@ def test_the_default_is_surprise_less_evidence(turn):
     expected = counted - (upper - eta) ** 2 / (2.0 * v)
     np.testing.assert_allclose(indices(SharedBelMan(p, q, reach), at, turn), expected, atol=1e-9)
     assert expected[best] == pytest.approx(0.0, abs=1e-12)
+    shown = SharedBelMan(p, q, reach).explanation(at.sight, turn)
+    np.testing.assert_allclose(counted - shown["distance on rewards"], expected, atol=1e-9)
+    np.testing.assert_allclose(shown["distance on beliefs"], x - 1.0 + np.exp(-x), atol=1e-9)
 
 
 def test_an_arm_of_which_all_is_known_is_played_if_it_is_best():

@@ -12,12 +12,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman import chance
+from belman import chance, codec
+from belman.codec import Array
 from belman.deciders import state_file, validate
 from belman.deciders.box.box import Box
 from belman.deciders.box.processes import Moments, Processes
@@ -34,6 +36,17 @@ _LARGEST_REWARD = 1e100
 _SPREAD = {1: 256, 2: 512, 3: 768}  # points that are looked at in every turn, by sides
 _CLOSE = 48  # points looked at around the best of them, and around the leader
 _P, _Q = 1.5, 12.0  # of ℓ
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All that a decider of a box keeps: its sides, where points begin, and what they brought."""
+
+    space: dict[str, tuple[float, float]]
+    minimise: bool
+    shift: Annotated[Floats, Array((None,), 0.0, 1.0)]
+    places: Annotated[Floats, Array((None, None), 0.0, 1.0)]
+    rewards: Annotated[Floats, Array((None,), -_LARGEST_REWARD, _LARGEST_REWARD)]
 
 
 class BoxDecider(Decider):
@@ -230,35 +243,22 @@ class BoxDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        found = {
-            "space": {name: list(side) for name, side in self.space},
-            "minimise": self.minimise,
-            "shift": self._shift,
-            "places": self._processes.places,
-            "rewards": self._processes.rewards,
-        }
-        return state_file.plain(found)
+        learnt = self._processes.places, self._processes.rewards
+        return codec.write(Kept(self.space.sides, self.minimise, self._shift, *learnt))
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> BoxDecider:
-        space = Box(**{name: tuple(side) for name, side in state["space"].items()})
-        shift, rewards = (state_file.floats(state[name]) for name in ("shift", "rewards"))
-        places = state_file.floats(state["places"]).reshape(-1, len(space))
-        _check_state(space, state["minimise"], shift, places, rewards)
-        decider = cls(space, minimise=state["minimise"], shift=shift)
-        for place, reward in zip(places, rewards, strict=True):
+        kept = codec.read(Kept, state, {})
+        space = Box(**kept.space)
+        places = kept.places.reshape(-1, len(space))
+        fits = len(places) == len(kept.rewards) <= MOST_REWARDS
+        if not fits or len(kept.shift) != len(space):
+            raise StateError("its numbers are not those of an agent of this box")
+        decider = cls(space, minimise=kept.minimise, shift=kept.shift)
+        for place, reward in zip(places, kept.rewards, strict=True):
             decider._processes.tell(place, float(reward))
         state_file.check_kept(state, decider.state())
         return decider
-
-
-def _check_state(space: Box, minimise: Any, shift: Floats, places: Floats, rewards: Floats) -> None:
-    inside = bool(((places >= 0.0) & (places <= 1.0)).all())
-    small = bool((np.abs(rewards) <= _LARGEST_REWARD).all())
-    fits = rewards.ndim == 1 and len(places) == len(rewards) <= MOST_REWARDS
-    starts = shift.shape == (len(space),) and bool(((shift >= 0.0) & (shift <= 1.0)).all())
-    if not (isinstance(minimise, bool) and inside and small and fits and starts):
-        raise StateError("its numbers are not those of an agent of this box")
 
 
 def _evenly(count: int, shift: Floats) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from belman import chance
 from belman.deciders.featured import columns
+from belman.deciders.featured.forms import Form
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import Floats
 from belman.engine import LATER, Call, entry
@@ -16,6 +17,48 @@ from belman.models import Sight
 from belman.policies.dependent import DependentPolicy
 
 Rows = Sequence[Mapping[str, Any]]
+
+
+class FormCalls:
+    """Deciding and learning in one form of the belief."""
+
+    def __init__(self, calls: Calls, form: Form, rows: Rows) -> None:
+        self.learnt, self.policy, self.form = calls.learnt, calls.policy, form
+        self._x, self._rng = calls.x, calls.rng
+        self._layout = form.layout(calls.learnt.context, calls.learnt.features, calls.learnt.arms)
+        self.held = self.held_for(rows, range(calls.learnt.arms))
+        self.decide = self.deciding(self.held)
+        one = {name: self.held[name] for name in ("law", "belief", "x", "layout")}
+        one |= {"own": calls.own, "row": np.zeros(len(form.columns))}
+        bundle = form.model.kernels
+        self.take_in: Call = entry(columns.take_in, model=bundle).hold(LATER, **one)
+        self.foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
+
+    def held_for(self, rows: Rows, places: Sequence[int]) -> dict[str, Any]:
+        """What a decision among these arms holds."""
+        form, arms, size = self.form, len(places), len(self.form.columns)
+        u = np.zeros((arms, len(self.learnt.features)))
+        for row, out in zip(rows, u, strict=False):
+            self.learnt.features.fill(row, out)
+        return {
+            "law": form.model.law,
+            "params": self.policy.params,
+            "belief": form.belief,
+            "x": self._x,
+            "u": u,
+            "layout": self._layout,
+            "places": np.array(places, dtype=np.int64),
+            "features": np.zeros((arms, size)),
+            "sight": Sight.of(arms),
+            "memory": self.policy.memory(arms, size),
+            "mind": self._rng,
+            "index": np.zeros(arms),
+        }
+
+    def deciding(self, held: dict[str, Any]) -> Call:
+        """The call of a decision that holds this."""
+        bundles = {"policy": self.policy.kernels, "model": self.form.model.kernels}
+        return entry(columns.choose, **bundles).hold(LATER, **held)
 
 
 class Calls:
@@ -26,43 +69,15 @@ class Calls:
     def __init__(
         self, learnt: Knowledge, policy: DependentPolicy, rows: Rows, rng: chance.Words
     ) -> None:
-        self._learnt, self._policy, self._rng = learnt, policy, rng
-        self._layout = learnt.layout
+        self.learnt, self.policy, self.rng = learnt, policy, rng
         self._filled: Mapping[str, Any] | None = None  # the context whose slots are in x
-        self._x = np.zeros(len(learnt.context))
-        self._own = np.zeros(len(learnt.features))
-        self.held = self._held_for(rows, range(learnt.arms))
-        self._decide = self._deciding(self.held)
-        one = {name: self.held[name] for name in ("law", "belief", "x", "layout")}
-        one |= {"own": self._own, "row": np.zeros(len(learnt.columns))}
-        bundle = learnt.model.kernels
-        self._take_in: Call = entry(columns.take_in, model=bundle).hold(LATER, **one)
-        self._foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
+        self.x = np.zeros(len(learnt.context))
+        self.own = np.zeros(len(learnt.features))
+        self._forms = [FormCalls(self, form, rows) for form in learnt.forms]
 
-    def _held_for(self, rows: Rows, places: Sequence[int]) -> dict[str, Any]:
-        """What a decision among these arms holds."""
-        learnt, arms, size = self._learnt, len(places), len(self._learnt.columns)
-        u = np.zeros((arms, len(learnt.features)))
-        for row, out in zip(rows, u, strict=False):
-            learnt.features.fill(row, out)
-        return {
-            "law": learnt.model.law,
-            "params": self._policy.params,
-            "belief": learnt.belief,
-            "x": self._x,
-            "u": u,
-            "layout": self._layout,
-            "places": np.array(places, dtype=np.int64),
-            "features": np.zeros((arms, size)),
-            "sight": Sight.of(arms),
-            "memory": self._policy.memory(arms, size),
-            "mind": self._rng,
-            "index": np.zeros(arms),
-        }
-
-    def _deciding(self, held: dict[str, Any]) -> Call:
-        bundles = {"policy": self._policy.kernels, "model": self._learnt.model.kernels}
-        return entry(columns.choose, **bundles).hold(LATER, **held)
+    @property
+    def _form(self) -> FormCalls:
+        return self._forms[self.learnt.leading]
 
     def changed(self) -> None:
         """Numbers may be measured on other scales than when a context was last filled in."""
@@ -71,7 +86,7 @@ class Calls:
     def fill(self, context: Mapping[str, Any]) -> None:
         """Have the slots of a context, unless they are there."""
         if self._filled is not context:
-            self._learnt.context.fill(context, self._x)
+            self.learnt.context.fill(context, self.x)
             self._filled = context
 
     def choose(
@@ -79,33 +94,35 @@ class Calls:
     ) -> tuple[int, int, Floats]:
         """Which of these arms to play in a context, how many tie with it, and all indices."""
         self.fill(context)
-        if places and places[0] >= 0 and list(places) == list(range(self._learnt.arms)):
-            return *self._decide(turn), self.held["index"]
-        held = self._held_for(rows, places)
-        return *self._deciding(held)(turn), held["index"]
+        form = self._form
+        if places and places[0] >= 0 and list(places) == list(range(self.learnt.arms)):
+            return *form.decide(turn), form.held["index"]
+        held = form.held_for(rows, places)
+        return *form.deciding(held)(turn), held["index"]
 
     def survey(
         self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
     ) -> dict[str, Any]:
         """Return all that a decision among these arms in a context sees."""
         self.fill(context)
-        held = self._held_for(rows, places)
-        self._deciding(held)(turn)
+        held = self._form.held_for(rows, places)
+        self._form.deciding(held)(turn)
         return held
 
     def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""
         self._fill_both(context, place, candidate)
-        self._take_in(place, reward)
+        for form in self._forms:
+            form.form.heard(float(form.take_in(place, reward)))
 
     def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
         """The expected reward of the arm at a place, or of a candidate, in a context."""
         self._fill_both(context, place, candidate)
-        return float(self._foresee(place))
+        return float(self._form.foresee(place))
 
     def _fill_both(self, context: Mapping[str, Any], place: int, candidate: Any) -> None:
         self.fill(context)
         if candidate is None:
-            self._own[:] = self.held["u"][place]
+            self.own[:] = self._form.held["u"][place]
         else:
-            self._learnt.features.fill(candidate, self._own)
+            self.learnt.features.fill(candidate, self.own)

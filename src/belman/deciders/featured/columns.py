@@ -1,9 +1,9 @@
 """Which coefficient belongs to what: the columns of features, which only ever grow.
 
 A column is of all arms (a slot of the context, a slot of the arms' features, or a pair of both), or
-an arm's own (a slot of the context for that arm). Where a number is measured on another scale, the
-belief is expressed anew so that it says the same: what the number counts is multiplied, and what it
-counted at its old centre goes to the column without it.
+an arm's own (a slot of the context for that arm). Where a number is measured on another scale,
+coefficients are written anew: what the number counts is multiplied, and what it counted between its
+old centre and the new one goes to the column without it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from belman.deciders.featured.slots import Rescaled, Slots
 from belman.engine import kernel
-from belman.models.model import Step
+from belman.models.rescaling import Step
 from belman.models.shared import learn, marginal
 from belman.models.sight import look_at_all
 from belman.policies.policy import pick
@@ -26,6 +26,8 @@ Places = NDArray[np.int64]
 SHARED, FEATURE, PAIR, OWN = "shared", "feature", "pair", "own"
 POOLINGS = ("shared", "disjoint", "hybrid")
 Column = tuple[Any, ...]
+#: Which part of a column is its slot of the context, and which one its slot of the features.
+_PART = {True: {SHARED: 1, PAIR: 1, OWN: 2}, False: {FEATURE: 1, PAIR: 2}}
 
 
 class Layout(NamedTuple):
@@ -76,10 +78,9 @@ def choose(
 
 @kernel
 def take_in(model, law, belief, x, own, layout, row, arm: int, reward: float):
-    """Learn the reward of an arm that has the slots `own`."""
+    """Learn the reward of an arm that has the slots `own`, and return ln of the chance it had."""
     lay_out(x, own, layout, arm, row)
-    learn(model, law, belief, row, reward)
-    return 0
+    return learn(model, law, belief, row, reward)
 
 
 @kernel
@@ -95,8 +96,10 @@ class Columns:
 
     def __init__(self, pooling: str, interactions: Sequence[tuple[str, str]]) -> None:
         self.pooling, self.interactions = pooling, [tuple(pair) for pair in interactions]
+        self.bent = False  # whether squares of the context have columns
         self.columns: list[Column] = []
         self._places: dict[Column, int] = {}
+        self._with: dict[tuple[bool, int], list[Column]] = {}  # by slot of the context or not
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -113,22 +116,31 @@ class Columns:
                 if i > 0 and (slot.name, other.name) in self.interactions:
                     yield (PAIR, i, j)
         if self.pooling != "shared":
+            own = [i for i, one in enumerate(context.slots) if self.bent or one.kind != "square"]
             for a in range(arms):
-                for i in range(len(context)):
+                for i in own:
                     yield (OWN, a, i)
 
     def grow(self, context: Slots, features: Slots, arms: int) -> list[Column]:
         """Take in what is new: the columns that came."""
         fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
         for column in fresh:
-            self._places[column] = len(self.columns)
-            self.columns.append(column)
+            self._add(column)
         return fresh
+
+    def _add(self, column: Column) -> None:
+        self._places[column] = len(self.columns)
+        self.columns.append(column)
+        for of_context in (True, False):
+            part = _PART[of_context].get(column[0])
+            if part is not None:
+                self._with.setdefault((of_context, column[part]), []).append(column)
 
     def take(self, columns: Sequence[Column]) -> None:
         """Have these columns, in this order."""
-        self.columns = list(columns)
-        self._places = {column: place for place, column in enumerate(self.columns)}
+        self.columns, self._places, self._with = [], {}, {}
+        for column in columns:
+            self._add(column)
 
     def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
         """Where slots go."""
@@ -143,25 +155,28 @@ class Columns:
             np.array(own, dtype=np.int64).reshape(-1, p),
         )
 
-    def change(self, changed: Rescaled, of_context: bool) -> Iterator[Step]:
-        """How θ is written so that it says of a number on its new scale what it said before."""
-        for column, place in self._places.items():
-            without = self._without(column, changed.slot, of_context)
-            if without is not None:
-                yield Step(place, self._places[without], changed.factor, changed.shift)
+    def change(self, of_context: bool, changed: Rescaled) -> Iterator[Step]:
+        """Yield the steps by which θ is written for a number on its new scale.
 
-    def _without(self, column: Column, slot: int, of_context: bool) -> Column | None:
-        """The column that is left where a slot is taken out of one, if it is in it."""
-        kind, *parts = column
-        if not of_context:
-            if kind == FEATURE and parts[0] == slot:
-                return (SHARED, 0)
-            return (SHARED, parts[0]) if kind == PAIR and parts[1] == slot else None
-        if kind == SHARED and parts[0] == slot:
-            return (SHARED, 0)
-        if kind == PAIR and parts[0] == slot:
-            return (FEATURE, parts[1])
-        return (OWN, parts[0], 0) if kind == OWN and parts[1] == slot else None
+        With z = f z′ + h, (z² − 1)/√2 is f² (z′² − 1)/√2 + √2 f h z′ + (f² + h² − 1)/√2. Before the
+        first scale it is 0, not −1/√2: rewards say nothing of squares then, to the last bit.
+        """
+        factor, shift = changed.factor, changed.shift
+        for column in self._with.get((of_context, changed.slot), ()):
+            place, without = self._places[column], self._places[_without(column, of_context)]
+            missing = self._places.get(_with(column, of_context, changed.missing))
+            square = self._places.get(_with(column, of_context, changed.square))
+            moved = [(place, shift)]
+            if square is not None:
+                excess = factor * factor + shift * shift - (0.0 if changed.first else 1.0)
+                moved.append((square, excess * math.sqrt(0.5)))
+            for one, amount in moved:
+                yield Step(one, without, 1.0, amount)
+                if missing is not None:
+                    yield Step(one, missing, 1.0, -amount)
+            if square is not None:
+                yield Step(square, place, factor * factor, math.sqrt(2.0) * shift)
+            yield Step(place, without, factor, 0.0)
 
     def unit(self, column: Column, context: Slots, features: Slots) -> float:
         """How much of its number, or of the product of two, a column counts as 1."""
@@ -183,3 +198,16 @@ class Columns:
             return "all", words
         slots = context if kind == SHARED else features
         return "all", slots.slots[parts[0]].label
+
+
+def _with(column: Column, of_context: bool, slot: int) -> Column:
+    """Return a column with another slot in place of its own."""
+    part = _PART[of_context][column[0]]
+    return (*column[:part], slot, *column[part + 1 :])
+
+
+def _without(column: Column, of_context: bool) -> Column:
+    """Return the column that is left where a slot is taken out of one."""
+    if column[0] == PAIR:
+        return (FEATURE, column[2]) if of_context else (SHARED, column[1])
+    return _with(column, True, 0) if of_context else (SHARED, 0)

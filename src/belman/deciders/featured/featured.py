@@ -13,22 +13,20 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.deciders import state_file, validate
+from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
 from belman.deciders.featured import saving, settings, views
+from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
 from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import CATEGORY, Slots
-from belman.deciders.featured.totals import Totals
-from belman.deciders.learnt import Learnt, known_of
-from belman.deciders.scale import Scale
+from belman.deciders.independent.independent import IndependentDecider
 from belman.deciders.shares import NO_SHARES, Shares
+from belman.deciders.totals import InContexts
 from belman.errors import ArmError, RewardError, SettingError
 from belman.families import Family
-from belman.families.mirror import Mirror
-from belman.measures.lift import Units
 from belman.measures.report import Known
 from belman.models import Logistic, Model
 from belman.policies.dependent import DependentPolicy
@@ -42,7 +40,7 @@ MOST_CANDIDATES = 1_000
 CANDIDATE = "candidate"
 
 
-class FeaturedDecider(Decider):
+class FeaturedDecider(InContexts):
     """Arms or candidates, one belief about their features and contexts, and a policy.
 
     >>> decider = FeaturedDecider(["blue", "red"], context=["age"])
@@ -75,8 +73,7 @@ class FeaturedDecider(Decider):
         self._places = {arm: place for place, arm in enumerate(self._arms)}
         if self._arms:
             given = settings.check_features(features, self._arms)
-            names = list(dict.fromkeys(name for row in given.values() for name in row))
-            known = settings.check_names(names, "features")
+            known = settings.check_names(declared_by(given), "features")
         else:
             given, known = {}, settings.check_names(features or (), "features")
             if not known:
@@ -87,30 +84,22 @@ class FeaturedDecider(Decider):
         self.pooling = settings.check_pooling(pooling, bool(known))
         self.spread = settings.check_scale(scale)
         self.minimise = settings.check_minimise(minimise, self.model)
-        told = settings.check_names(context or (), "context")
-        pairs = settings.check_interactions(interactions, told, known)
-        self.knowledge = Knowledge(
-            self.model,
-            self.spread,
-            Slots(told, True, "context"),
-            Slots(known, False, "features"),
-            Columns(self.pooling, pairs),
-        )
+        names = settings.check_names(context or (), "context")
+        told = Slots(names, True, "context", squared=self.pooling == "disjoint")
+        slots = Slots(known, False, "features")
+        pairs = settings.check_interactions(interactions, told.arrays, slots.arrays)
+        columns = Columns(self.pooling, pairs)
+        self.knowledge = Knowledge(self.model, self.spread, told, slots, columns)
         self._rng = chance.generator(0)
         self._dice = Dice(self._rng)
-        slots = self.knowledge.features
         self._rows = [slots.check(given[arm]) for arm in self._arms if known]
         settings.check_kinds(self._rows)
         for row in self._rows:
             slots.meet(row)
-        self._told = 0
-        base = settings.family_of(self.model, family)
-        self.family: Family = Mirror(base) if self.minimise else base
-        #: Of totals; that of the belief is the model's.
-        self.scale = Scale(base, None, self.minimise)
-        first = Learnt.nothing(tuple(base.prior))
-        self._totals = Totals(self.family, dict.fromkeys(self.names, first))
-        self._gone: set[Hashable] = set()
+        for moments in slots.moments.values():
+            moments.renew()
+        totals, counted = self._arms or [CANDIDATE], settings.family_of(self.model, family)
+        self.totals = IndependentDecider(totals, counted, minimise=self.minimise)
         self.knowledge.grow(len(self._arms))
         self._prepare()
 
@@ -118,19 +107,8 @@ class FeaturedDecider(Decider):
 
     @property
     def arms(self) -> tuple[Hashable, ...]:
-        if not self._gone:
-            return tuple(self._arms)
-        return tuple(arm for arm in self._arms if arm not in self._gone)
-
-    @property
-    def names(self) -> tuple[Hashable, ...]:
-        """The names that totals are kept under: every arm, or one for all candidates."""
-        return tuple(self._arms) or (CANDIDATE,)
-
-    @property
-    def retired(self) -> dict[Hashable, Learnt]:
-        """What was learnt of the arms that are not in play any more, over all contexts."""
-        return {arm: self._totals[arm] for arm in self._arms if arm in self._gone}
+        gone = self.totals.retired
+        return tuple(arm for arm in self._arms if arm not in gone) if gone else tuple(self._arms)
 
     @property
     def rng(self) -> chance.Words:
@@ -145,18 +123,14 @@ class FeaturedDecider(Decider):
         self._prepare()
 
     @property
-    def turn(self) -> int:
-        return self._told + 1
-
-    @property
     def context_names(self) -> list[str]:
         """What is told with an ask."""
-        return list(self.knowledge.context.names)
+        return list(self.knowledge.context.arrays.declared)
 
     @property
     def feature_names(self) -> list[str]:
         """What is known of arms, or comes with candidates."""
-        return list(self.knowledge.features.names)
+        return list(self.knowledge.features.arrays.declared)
 
     @property
     def categories(self) -> list[str]:
@@ -243,7 +217,7 @@ class FeaturedDecider(Decider):
         if rng is not self._rng:
             rng[:] = self._rng
         for choice in found:
-            self._totals.expect(choice.arm if choice.candidate is None else CANDIDATE, 1)
+            self.expect(choice)
         return found
 
     def _choose_beside(
@@ -253,7 +227,7 @@ class FeaturedDecider(Decider):
         names: Sequence[Any] = self.arms
         if asking.candidates is not None:
             names = range(len(asking.candidates))
-        kept = [part.copy() for part in self.knowledge.belief] if n > 1 else []
+        kept = self.knowledge.kept() if n > 1 else []
 
         def imagine(choice: Choice) -> None:
             if kept:
@@ -270,9 +244,26 @@ class FeaturedDecider(Decider):
             candidates=asking.candidates is not None,
             dice=self._dice,
         )
-        for part, before in zip(self.knowledge.belief, kept, strict=False):
-            part[...] = before
+        if kept:
+            self.knowledge.go_back(kept)
         return found
+
+    def chances_of_next(
+        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
+    ) -> dict[Any, float]:
+        if rng is not self._rng:
+            self._rng[:] = rng
+        names, _, _ = self.at_hand(asking)
+        free, found = shares.free(names), dict.fromkeys(names, 0.0)
+        kept = self.knowledge.kept() if n > 1 else []
+        for _ in range(n):
+            wished = self._wish(asking, free)
+            found[wished.arm] += 1.0 / n
+            if kept:
+                self._take_in(wished, self._foreseen(wished))
+        if kept:
+            self.knowledge.go_back(kept)
+        return shares.beside(found, asking.candidates is not None)
 
     def _choice(self, asking: Asking, arm: Any) -> Choice:
         candidate = None if asking.candidates is None else asking.candidates[arm]
@@ -280,7 +271,7 @@ class FeaturedDecider(Decider):
 
     def _wish(self, asking: Asking, among: Sequence[Any] | None) -> Choice:
         names, rows, places = self.at_hand(asking, among)
-        turn = self._told + 1
+        turn = self.totals.turn
         chosen, tied, _ = self._calls.choose(asking.context or {}, rows, places, turn)
         known = np.nan if self._by_chance else 1.0 / tied
         candidate = None if asking.candidates is None else rows[chosen]
@@ -293,7 +284,7 @@ class FeaturedDecider(Decider):
         if asking.candidates is not None:
             names: Sequence[Any] = range(len(asking.candidates)) if among is None else among
             return names, [asking.candidates[place] for place in names], [-1] * len(names)
-        if among is None and not self._gone:
+        if among is None and not self.totals.retired:
             return self._everyone
         names = self.arms if among is None else among
         places = [self._place(arm) for arm in names]
@@ -309,40 +300,31 @@ class FeaturedDecider(Decider):
         order = np.argsort(-index, kind="stable").tolist()
         return [names[chosen], *(names[place] for place in order if place != chosen)]
 
-    @property
-    def outstanding(self) -> dict[Hashable, int]:
-        """The asks without a reward so far, per arm in play."""
-        names = self.arms or (CANDIDATE,)
-        return {arm: self._totals[arm].pending for arm in names if self._totals[arm].pending}
-
     def expect(self, choice: Choice, n: int = 1) -> None:
-        if choice.candidate is None:
-            self._place(choice.arm)
-        self._totals.expect(self._name(choice), n)
+        self.totals.expect(self._counted(choice), n)
 
-    def _name(self, choice: Choice) -> Hashable:
-        """Return the name that the totals of a choice are kept under."""
-        return choice.arm if choice.candidate is None else CANDIDATE
+    def _counted(self, choice: Choice) -> Choice:
+        """Return a choice as totals count it: all candidates are one."""
+        return choice if choice.candidate is None else Choice(CANDIDATE)
 
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
         self.inward(reward)
-        self._totals.check(self._name(choice), self._counted(reward))
+        self.totals.check_reward(self._counted(choice), reward, self._value(reward))
 
-    def _counted(self, reward: float) -> float:
+    def _value(self, reward: float) -> float:
         """Return a reward, or cost, on the scale of the family of totals."""
         return -float(reward) if self.minimise else float(reward)
 
     def settle(self, choice: Choice, reward: float | None) -> None:
-        name = self._name(choice)
+        name = self._counted(choice).arm
         if reward is None:
-            self._totals.expect(name, -1)
+            self.totals.cancel(name)
             return
         value = self.inward(reward)
-        self._totals.tell(name, self._counted(reward))
+        self.totals.tell(name, reward, self._value(reward))
         self._take_in(choice, value)
-        self._told += 1
 
     def expected(self, choice: Choice) -> float:
         """Return the expected reward (or cost) of a choice in a context that was met."""
@@ -360,13 +342,6 @@ class FeaturedDecider(Decider):
             return self._place(choice.arm), None
         return -1, choice.candidate
 
-    def learnt(self, arm: Hashable) -> Learnt:
-        """Return all that was learnt of an arm over all contexts."""
-        try:
-            return self._totals[arm]
-        except (KeyError, TypeError):
-            raise validate.unknown_arm(arm, self._arms) from None
-
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         raise RewardError("rewards along features are learnt one by one, each in its context")
 
@@ -379,10 +354,8 @@ class FeaturedDecider(Decider):
 
     def take(self, patch: Mapping[str, Any]) -> None:
         other = FeaturedDecider.restore(patch["state"], "the log")
-        waiting = {arm: total.pending for arm, total in self._totals.items()}
-        self.knowledge, self._told = other.knowledge, other._told
-        for arm, total in other._totals.items():
-            self._totals[arm] = total._replace(pending=waiting[arm])
+        self.knowledge = other.knowledge
+        self.totals.take(self.totals.patch_to(other.totals))
         self._prepare()
 
     # Arms
@@ -390,25 +363,19 @@ class FeaturedDecider(Decider):
     def add(self, arm: Hashable, prior: Any = None) -> None:
         if prior is not None:
             raise SettingError(f"arm {arm!r} takes no prior: scale=… is the prior of coefficients")
-        validate.check_new(arm, self.arms)
-        if arm in self._gone:
-            self._gone.discard(arm)
-            return
-        if not self._arms or self.feature_names:
-            remedy = "features=[names] without arms makes a decider of candidates that come and go"
-            raise ArmError(f"arm {arm!r} has no features here: {remedy}")
-        self.knowledge.grow(len(self._arms) + 1)
-        self._places[arm] = len(self._arms)
-        self._arms.append(arm)
-        self._totals[arm] = Learnt.nothing(tuple(self.family.prior))
-        self._prepare()
+        if not validate.is_among(arm, self.totals.retired):
+            validate.check_new(arm, self._arms)
+            if not self._arms or self.feature_names:
+                remedy = "features=[names] without arms makes a decider of candidates"
+                raise ArmError(f"arm {arm!r} has no features here: {remedy} that come and go")
+            self.knowledge.grow(len(self._arms) + 1)
+            self._places[arm] = len(self._arms)
+            self._arms.append(arm)
+            self._prepare()
+        self.totals.add(arm)
 
     def retire(self, arm: Hashable) -> None:
-        if not validate.is_among(arm, self.arms):
-            raise validate.unknown_arm(arm, self.arms)
-        if len(self.arms) == 1:
-            raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
-        self._gone.add(arm)
+        self.totals.retire(arm)
 
     # Looking
 
@@ -416,12 +383,11 @@ class FeaturedDecider(Decider):
         if asking is not None:
             remedy = "it is over all of them, and beliefs(context=…) says what is known in one"
             raise SettingError(f"a report along features is of no context: {remedy}")
-        counted = Units(0.0, -1.0 if self.minimise else 1.0)
-        return known_of(self.family, self.arms or (CANDIDATE,), self._totals, counted)
+        return self.totals.known()
 
     def beliefs(self, asking: Asking | None, level: float) -> Table:
         if asking is None:
-            return views.averages(self, level)
+            return self.totals.beliefs(level=level)
         return views.beliefs(self.copy(), asking, level)
 
     def explain(self, asking: Asking) -> Table:
@@ -444,7 +410,7 @@ class FeaturedDecider(Decider):
         """Do nothing: policies along features keep nothing between decisions."""
 
     def state(self, working: bool = False) -> Plain:
-        return state_file.plain(saving.to_plain(self))
+        return saving.to_plain(self)
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> FeaturedDecider:

@@ -1,7 +1,7 @@
-"""What a contextual agent knows: the slots of contexts and arms, their columns, and the belief.
+"""What a contextual agent knows: the slots of contexts and arms, and the forms of the belief.
 
-New levels get columns of which nothing is known but their prior; a number that is measured on
-another scale changes how the belief is written, and not what it says.
+New levels get columns that hold their prior alone. The prior is in the units of the
+numbers: where one is measured on another scale, it is stated anew for the rewards learnt so far.
 """
 
 from __future__ import annotations
@@ -11,52 +11,61 @@ from copy import deepcopy
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
-from belman.deciders.featured.columns import OWN, PAIR, SHARED, Column, Columns, Layout
+from belman.deciders.featured.columns import Columns
+from belman.deciders.featured.forms import MOST_BENT, Form
 from belman.deciders.featured.slots import Floats, Slots
 from belman.errors import SettingError
-from belman.models import Linear, Model
-from belman.models.model import BANK, MOST_FEATURES, blank, grown, reexpressed
-
-#: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
-_LEVEL = {True: 10.0, False: 3.0}
+from belman.models import Belief, Model
+from belman.models.model import MOST_FEATURES
+from belman.models.rescaling import rescale
 
 
 class Knowledge:
-    """A belief about what contexts and features of arms count."""
+    """A belief about what contexts and features of arms count, in one form or two."""
 
     def __init__(
         self, model: Model, scale: float, context: Slots, features: Slots, columns: Columns
     ) -> None:
-        self.model, self.scale = model, scale
-        self.context, self.features, self.columns = context, features, columns
+        self.model = model
+        self.context, self.features = context, features
+        self.forms = [Form(model, scale, columns)]
+        #: Whether a form with squares is there, or may come with the first number.
+        self.bends = columns.pooling == "disjoint"
         self.arms = 0
-        self.belief = blank(self.prior([]), model.first_noise)
 
-    def prior(self, columns: Sequence[Column]) -> Floats:
-        """The prior's deviations of columns (B, n), in the units of the model."""
-        pooled = self.columns.pooling == "hybrid"
-        level = _LEVEL[isinstance(self.model, Linear)]
-        rows = [
-            [
-                self.scale
-                * (level if column == (SHARED, 0) else 1.0)
-                * (factor if pooled and column[0] in (OWN, PAIR) else 1.0)
-                / self.model.unit
-                for column in columns
-            ]
-            for factor in (BANK if pooled else (1.0,))
-        ]
-        return np.array(rows).reshape(len(rows), len(columns))
+    @property
+    def leading(self) -> int:
+        """The place of the form that speaks."""
+        return int(len(self.forms) > 1 and self.forms[1].standing > self.forms[0].standing)
+
+    @property
+    def form(self) -> Form:
+        """The form that speaks."""
+        return self.forms[self.leading]
+
+    @property
+    def belief(self) -> Belief:
+        """What the form that speaks believes."""
+        return self.form.belief
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the form that speaks."""
+        return self.form.columns
 
     def grow(self, arms: int) -> None:
         """Give columns to what is new, of so many arms."""
         self.check_size(self.context, self.features, arms)
         self.arms = arms
-        fresh = self.columns.grow(self.context, self.features, arms)
-        if fresh:
-            self.belief = grown(self.belief, self.prior(fresh), self.model.first_noise)
+        if self.bends and len(self.forms) == 1 and self.context.squares:
+            self.forms.append(self.forms[0].bent())
+        if len(self.forms) > 1:
+            wanted = self.forms[1].columns.wanted(self.context, self.features, arms)
+            if next(islice(wanted, MOST_BENT, None), None) is not None:
+                self.forms.pop()
+                self.bends = False
+        for form in self.forms:
+            form.grow(self.context, self.features, arms)
 
     def meet(
         self,
@@ -66,19 +75,27 @@ class Knowledge:
     ) -> bool:
         """Take in values, and `count` numbers; whether there are more columns than before."""
         new = self.check_room(context, candidates)  # before anything is changed
-        steps = [
-            step
-            for changed in self.context.meet(context, count)
-            for step in self.columns.change(changed, True)
-        ]
+        changes = [(True, changed) for changed in self.context.meet(context, count)]
         for candidate in candidates:
-            for changed in self.features.meet(candidate, count):
-                steps += self.columns.change(changed, False)
-        if steps:
-            reexpressed(self.belief, steps)
+            changes += [(False, changed) for changed in self.features.meet(candidate, count)]
+        if changes:
+            for form in self.forms:
+                steps = [step for one in changes for step in form.columns.change(*one)]
+                rescale(self.model, form.belief, steps)
         if new:
             self.grow(self.arms)
         return new
+
+    def kept(self) -> list[tuple[list[Floats], float]]:
+        """Return a copy of what is believed, to go back to."""
+        return [([part.copy() for part in form.belief], form.score) for form in self.forms]
+
+    def go_back(self, kept: Sequence[tuple[list[Floats], float]]) -> None:
+        """Believe again what was kept, in the same arrays."""
+        for form, (parts, score) in zip(self.forms, kept, strict=True):
+            form.score = score
+            for part, before in zip(form.belief, parts, strict=True):
+                part[...] = before
 
     def check_room(
         self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]
@@ -95,11 +112,6 @@ class Knowledge:
 
     def check_size(self, context: Slots, features: Slots, arms: int) -> None:
         """Refuse more columns than a belief can have."""
-        wanted = self.columns.wanted(context, features, arms)
+        wanted = self.forms[0].columns.wanted(context, features, arms)
         if next(islice(wanted, MOST_FEATURES, None), None) is not None:
             raise SettingError(f"these features are too many: at most {MOST_FEATURES:,}")
-
-    @property
-    def layout(self) -> Layout:
-        """Where in a row of features slots go."""
-        return self.columns.layout(self.context, self.features, self.arms)

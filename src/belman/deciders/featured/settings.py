@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from belman.deciders.featured.arrays import Arrays
 from belman.deciders.featured.columns import POOLINGS
 from belman.errors import ArmError, FamilyError, PolicyError, SettingError, listing, unknown
 from belman.families import Family, family_named
@@ -91,9 +92,11 @@ def check_names(names: Any, option: str) -> list[str]:
     try:
         found = list(names)
     except TypeError:
-        raise SettingError(f"{option}={names!r} is not a list of names") from None
+        remedy = "of a function give what it returns, by the names that it has"
+        raise SettingError(f"{option}={names!r} is not a list of names: {remedy}") from None
     wrong = [name for name in found if not isinstance(name, str) or not 0 < len(name) <= 200]
-    if wrong or len(set(found)) < len(found) or len(found) > MOST_NAMES or "constant" in found:
+    every = [] if wrong else Arrays(found).names
+    if wrong or len(set(every)) < len(every) or len(every) > MOST_NAMES or "constant" in every:
         allowed = f"up to {MOST_NAMES} different words, 'constant' not among them"
         raise SettingError(f"{option}={found!r} cannot be names: give {allowed}")
     return found
@@ -145,17 +148,19 @@ def pairs_of(interactions: str | Iterable[Sequence[str]]) -> list[Any]:
 
 
 def check_interactions(
-    interactions: str | Iterable[Sequence[str]] | None, context: list[str], features: list[str]
+    interactions: str | Iterable[Sequence[str]] | None, context: Arrays, features: Arrays
 ) -> list[tuple[str, str]]:
-    """Pairs of a name of the context and one of the arms' features; all of them by default."""
+    """Pairs of a name of the context and one of the arms' features; all of them by default. A name
+    of an array stands for all of its numbers.
+    """
     if interactions is None:
-        return [(first, second) for first in context for second in features]
+        return [(first, second) for first in context.names for second in features.names]
     found = []
     for pair in pairs_of(interactions):
         ends = tuple(pair) if not isinstance(pair, str) else ()
-        if len(ends) != 2 or ends[0] not in context or ends[1] not in features:
-            known = f"{listing(context)} and {listing(features)}"
+        if len(ends) != 2 or not (context.knows(ends[0]) and features.knows(ends[1])):
+            known = f"{listing(context.declared)} and {listing(features.declared)}"
             allowed = f"(name of the context, feature), of {known}"
             raise SettingError(f"interaction {pair!r} is not allowed: give {allowed}")
-        found.append((ends[0], ends[1]))
+        found += [(one, two) for one in context.within(ends[0]) for two in features.within(ends[1])]
     return found

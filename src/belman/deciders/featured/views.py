@@ -11,7 +11,6 @@ from belman.deciders.decider import Asking
 from belman.deciders.featured.columns import OWN
 from belman.deciders.featured.slots import Floats
 from belman.deciders.validate import is_among, unknown_arm
-from belman.measures.best import best_probabilities
 from belman.models import Belief, Model
 from belman.special import normal_cdf, student_cdf
 from belman.table import Table
@@ -105,24 +104,6 @@ def _tells(decider: Any, names: list[Any]) -> list[int]:
     return [decider.learnt(name).tells for name in names]
 
 
-def averages(decider: Any, level: float) -> Table:
-    """Return what every arm brought on average, over all contexts that it was tried in."""
-    known, tail = decider.known(), 0.5 * (1.0 - level)
-    family, shown = known.family, known.units.shown
-    both = family.mean_intervals(known.beliefs, tail)
-    pairs = [sorted(map(shown, map(float, pair))) for pair in zip(*both, strict=True)]
-    return Table(
-        {
-            "arm": known.arms,
-            "plays": _tells(decider, list(known.arms)),
-            decider.quantity: [shown(family.expected_reward(row)) for row in known.beliefs],
-            "low": [low for low, _ in pairs],
-            "high": [high for _, high in pairs],
-            "P(best)": [round(float(p), 6) for p in best_probabilities(family, known.beliefs)],
-        }
-    )
-
-
 def explanation(decider: Any, asking: Asking) -> Table:
     """Return how the index of every arm comes about, and what speaks most for it and against it;
     the largest index first.
@@ -135,13 +116,16 @@ def explanation(decider: Any, asking: Asking) -> Table:
         "mean": sight.eta,
         "deviation": np.sqrt(sight.variance),
         "worth": sight.worth,
+        **decider.policy.explanation(sight, decider.turn),
         "index": index,
     }
     ranked: dict[str, list[Any]] = {"arm": [names[a] for a in order]}
     ranked |= {name: [float(values[a]) for a in order] for name, values in columns.items()}
     ranked["for"] = [_most(more[a], labels) for a in order]
     ranked["against"] = [_most(-more[a], labels) for a in order]
-    return Table(ranked, f"turn {decider.turn}: the arm with the largest index is played")
+    speaks = "; squares of numbers count" if decider.knowledge.columns.bent else ""
+    words = f"turn {decider.turn}: the arm with the largest index is played"
+    return Table(ranked, words + speaks)
 
 
 def _beyond_average(decider: Any, features: Floats) -> Floats:

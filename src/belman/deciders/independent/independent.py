@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from belman import chance
-from belman.deciders import state_file, validate
+from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
-from belman.deciders.independent import changing, kernels, saving, views, warm_start
-from belman.deciders.independent.calls import Calls
-from belman.deciders.independent.corrections import swapped
-from belman.deciders.independent.weights import weights_of
-from belman.deciders.learnt import Learnt, after_many
-from belman.deciders.scale import scale
+from belman.deciders.independent import kernels, saving, settings, views
+from belman.deciders.independent.kernels import Calls
+from belman.deciders.independent.weights import shares_of
+from belman.deciders.learnt import Learnt, after_many, swapped
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.engine import LATER, entry, leaves
 from belman.errors import ArmError, RewardError, SettingError
-from belman.families import Family, family_named
-from belman.families.mirror import Mirror
-from belman.measures.best import best_probabilities
 from belman.measures.report import Known
-from belman.policies import BelMan, Drift, Ledger, Policy
+from belman.policies import Ledger, Policy
+from belman.policies.dealing import imagine_asks
 from belman.policies.policy import Change
+from belman.policies.wrappers.wrapper import OwnLedger, Wrapper
 from belman.table import Table
 
 Floats = NDArray[np.float64]
@@ -37,6 +34,17 @@ _TABULATED = 256  # turns whose values are tabulated at a time
 _NONE_CLOSED = np.zeros(0, dtype=np.bool_)
 #: A request without a context.
 PLAIN = Asking()
+
+
+def own_memory(policy: Policy, memory: Any) -> Any:
+    """Return the memory of a policy, or of one inside it, that keeps a ledger of its own; None
+    where none does.
+    """
+    while isinstance(policy, Wrapper):
+        if isinstance(policy, OwnLedger):
+            return memory
+        memory, policy = policy.memory_inside(memory), policy.policy
+    return None
 
 
 class IndependentDecider(Decider):
@@ -50,46 +58,16 @@ class IndependentDecider(Decider):
 
     kind = "independent"
 
-    def __init__(
-        self,
-        arms: Iterable[Hashable],
-        family: str | Family | None = None,
-        policy: Policy | None = None,
-        *,
-        prior: ArrayLike | None = None,
-        priors: Mapping[Hashable, ArrayLike] | None = None,
-        range: tuple[float, float] | None = None,
-        clip: bool = False,
-        minimise: bool = False,
-        discount: float | None = None,
-        drift: str | Drift | None = None,
-        last: int | None = None,
-    ) -> None:
-        self._arms: list[Hashable] = []
-        self._rows: dict[Hashable, int] = {}
-        for arm in validate.check_names(arms, "arms"):
-            validate.check_new(arm, self._rows)
-            self._rows[arm] = len(self._arms)
-            self._arms.append(arm)
-        if not self._arms:
-            raise ArmError("an agent needs at least one arm: the list of arms is empty")
-        if family is None:
-            family = "bernoulli" if range is None else "bounded"
-        base = family_named(family)
-        if prior is not None:
-            base = replace(base, prior=base.check_prior(prior))
-        self.scale = scale(base, range, minimise, clip)
+    def __init__(self, *arms: Any, **given: Any) -> None:
+        """Take what `settings.checked` takes: arms, a family, a policy, and more by name."""
+        found = settings.checked(*arms, **given)
+        self._rows, self._arms = found.rows, list(found.rows)
+        self.scale, self.family, self.discount = found.scale, found.family, found.discount
         self.clipped, self._time = 0, 0.0
-        self.family: Family = Mirror(base) if self.scale.minimise else base
-        self.discount = 1.0 if discount is None else validate.check_discount(discount)
-        policy = changing.check_drift(drift, policy, self.discount)
-        policy = changing.check_last(last, policy, self.discount)
         self._rng = chance.generator(0)
         self._dice = Dice(self._rng)
-        own = validate.check_priors(priors)
-        for arm in own:
-            self._row(arm)
-        self._priors = np.array([base.check_prior(own.get(arm, base.prior)) for arm in self._arms])
+        first = self.scale.base.prior
+        self._priors = np.array([found.priors.get(arm, first) for arm in self._arms])
         self._told, self._all_tried = 0, False
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
@@ -99,7 +77,8 @@ class IndependentDecider(Decider):
         self._drawn: dict[int, tuple[int, Ledger, Policy, NDArray[np.bool_]]] = {}
         self._truth = Ledger.blank(self._priors.copy())
         self.retired: dict[Hashable, Learnt] = {}
-        self.set_policy(BelMan() if policy is None else policy)
+        self._policy = found.policy
+        self._lay_out_arrays()
 
     # What it is
 
@@ -163,11 +142,16 @@ class IndependentDecider(Decider):
             self._rng[:] = rng
         if self._drawn:
             self._drawn.clear()
-        batch = n > 1
+        batch, found = n > 1, list[Choice]()
         if shares is NO_SHARES or not (shares.floored or shares.uniform):
             closed = _NONE_CLOSED if among is None else self._closed(among)
             draw = Draw.RANDOM if self._draws and self.leaves_all_a_chance else Draw.POLICY
-            found = [self._decide(closed, batch, i, draw) for i in range(n)]
+            alike: dict[tuple[int, float], Choice] = {}  # shared, since they are many
+            for i in range(n):
+                key = self._decide(closed, batch, i)
+                if key not in alike:
+                    alike[key] = Choice(self._arms[key[0]], self.turn, key[1], draw)
+                found.append(alike[key])
         else:
             found = self._choose_beside(n, among, shares, batch)
         if rng is not self._rng:
@@ -188,9 +172,9 @@ class IndependentDecider(Decider):
         def wish(among: Sequence[Any] | None) -> Choice:
             closed = _NONE_CLOSED if among is None else self._closed(among)
             draw = Draw.RANDOM if self.leaves_all_a_chance else Draw.POLICY
-            found = self._decide(closed, batch, count, draw)
-            wished.append(found.arm)
-            return found
+            row, likely = self._decide(closed, batch, count)
+            wished.append(self._arms[row])
+            return Choice(self._arms[row], self.turn, likely, draw)
 
         def imagine(choice: Choice) -> None:
             nonlocal count
@@ -198,7 +182,7 @@ class IndependentDecider(Decider):
             arm = wished.pop() if wished else None
             if arm != choice.arm or arm is None:
                 if arm is not None:
-                    self._give_up(arm)
+                    self.cancel(arm)
                 self.expect(choice)
             if choice.probability == choice.probability:
                 self._drawn.pop(count - 1, None)
@@ -215,24 +199,25 @@ class IndependentDecider(Decider):
             dice=self._dice,
         )
 
-    def choose_one(self) -> tuple[Hashable, int, float]:
-        """Choose one arm of all, outstanding from now on: its name, the turn, and its probability
-        (NaN where it is to be integrated). This is `choose` for a caller in a hurry.
+    def choose_one(self) -> tuple[Hashable, int, float, Draw]:
+        """Choose one arm of all, outstanding from now on: its name, the turn, its probability (NaN
+        where it is to be integrated) and how it is drawn: `choose` for a caller in a hurry.
         """
         if self._drawn:
             self._drawn.clear()
-        if self._waiting and not self._all_tried:
-            choice = self._decide(_NONE_CLOSED, False, 0, Draw.POLICY)
-            return choice.arm, choice.turn, choice.probability
+        draw = Draw.RANDOM if self._draws and self.leaves_all_a_chance else Draw.POLICY
+        if self._waiting and (not self._all_tried or self._own is not None):
+            row, likely = self._decide(_NONE_CLOSED, False, 0)
+            return self._arms[row], self.turn, likely, draw
         turn = self._told + 1
         row, likely = self._calls.decide(False, turn, self.turn_value(turn))
         if likely != likely:
             self._keep_draw(0, row, _NONE_CLOSED)
         self._waiting += 1
-        return self._arms[row], turn, likely
+        return self._arms[row], turn, likely, draw
 
-    def _decide(self, closed: NDArray[np.bool_], batch: bool, number: int, draw: Draw) -> Choice:
-        """Return the choice of the policy, outstanding from now on."""
+    def _decide(self, closed: NDArray[np.bool_], batch: bool, number: int) -> tuple[int, float]:
+        """Return the row that the policy chooses, outstanding from now on, and its chance."""
         if (batch or self._waiting) and not self._all_tried:
             tried = self._tells + self._pending > 0
             self._all_tried = bool(tried.all())
@@ -242,11 +227,33 @@ class IndependentDecider(Decider):
         limited = closed.size > 0
         if limited:
             self._shut[:] = closed
-        row, likely = self._calls.decide(limited, turn, self.turn_value(turn))
-        if likely != likely:
-            self._keep_draw(number, row, closed)
+        with self._imagined() if self._own is not None and self._waiting else nullcontext():
+            found: tuple[int, float] = self._calls.decide(limited, turn, self.turn_value(turn))
+        if found[1] != found[1]:
+            self._keep_draw(number, found[0], closed)
         self._waiting += 1
-        return Choice(self._arms[row], turn, likely, draw)
+        return found
+
+    @contextmanager
+    def _imagined(self) -> Iterator[None]:
+        """Let a policy that keeps a ledger of its own see outstanding asks in it, for a while."""
+        rows, own = np.flatnonzero(self._pending), self._own
+        assert own is not None
+        before = [column[rows].copy() for column in own.own]
+        held = {"law": self.family.law, "ledger": own.own, "before": 0.0}
+        imagine = entry(imagine_asks, family=self.family.kernels)
+        for row in rows.tolist():
+            left = float(self._pending[row] - self._provisional[row, :2].sum())
+            scratch = np.zeros((2, self.family.dimension))
+            imagine(LATER, **held, arm=row, count=left, scratch=scratch)
+            own.fresh[row] = 0.0
+            self._calls.mark_stale(row)
+        yield
+        for column, kept in zip(own.own, before, strict=True):
+            column[rows] = kept
+        own.fresh[rows] = 0.0
+        for row in rows.tolist():
+            self._calls.mark_stale(row)
 
     def _keep_draw(self, number: int, row: int, closed: NDArray[np.bool_]) -> None:
         """Keep what the probability of a draw is to be integrated from."""
@@ -271,9 +278,7 @@ class IndependentDecider(Decider):
         found = [choice.probability for choice in last]
         for i, (row, ledger, policy, closed) in self._drawn.items():
             open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
-            likely = policy.own_chances(self.family, ledger, open_arms)
-            if likely is None:
-                likely = policy.chances(best_probabilities(self.family, ledger.beliefs[open_arms]))
+            likely = views.chances(policy, self.family, ledger, open_arms, last[i].turn)
             found[i] = float(likely[np.flatnonzero(open_arms == row)[0]])
         return found
 
@@ -283,16 +288,20 @@ class IndependentDecider(Decider):
         return self._draws and bool((self._tells + self._pending).all())
 
     def weights(self, asking: Asking, n: int, shares: Shares = NO_SHARES) -> dict[Any, float]:
-        own = shares.of(self._arms)
-        if not own and shares.uniform > 0.0:
-            own = dict.fromkeys(self._arms, shares.uniform / len(self._arms))
-        if shares.control_share is None or shares.control not in own:
-            return weights_of(self, n, own)
-        others = self.copy()
-        others.retire(shares.control)
-        rest = max(1.0 - sum(own.values()), 0.0)
-        found = weights_of(others, n, {})
-        return {arm: own.get(arm, 0.0) + rest * found.get(arm, 0.0) for arm in self._arms}
+        decider = self
+        if len(shares.free(self._arms)) < len(self._arms):
+            decider = self.copy()
+            decider.retire(shares.control)
+        wished = dict(zip(decider.arms, shares_of(decider, n).tolist(), strict=True))
+        return shares.beside({arm: wished.get(arm, 0.0) for arm in self._arms})
+
+    def chances_of_next(
+        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
+    ) -> dict[Any, float]:
+        """Return weights of a quarter as many decisions as were rewarded so far: exploring that is
+        due is then done soon, and few arms have no chance at all.
+        """
+        return self.weights(asking, max(n, self.turn // 4), shares)
 
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
         self._drawn.clear()  # a rank has no probability, and those of choices before are not its
@@ -318,8 +327,11 @@ class IndependentDecider(Decider):
 
     # Learning
 
-    def check_reward(self, choice: Choice, reward: Any) -> None:
-        value = self.scale.inward(reward)
+    def check_reward(self, choice: Choice, reward: Any, value: float | None = None) -> None:
+        """Raise RewardError where a reward, with this `value` on the scale of the family, could not
+        be learnt.
+        """
+        value = self.scale.inward(reward) if value is None else value
         if self.retired and validate.is_among(choice.arm, self.retired):
             self.family.update(self.retired[choice.arm].belief, value)
         elif not self._calls.reaches(self._row(choice.arm), value):
@@ -331,46 +343,45 @@ class IndependentDecider(Decider):
 
     def settle(self, choice: Choice, reward: float | None) -> None:
         if reward is None:
-            self._give_up(choice.arm)
-        elif choice.arm in self.retired:
-            self._tell_retired(choice.arm, reward)
+            self.cancel(choice.arm)
         else:
             self.tell(choice.arm, reward)
 
-    def _tell_retired(self, arm: Hashable, reward: Any) -> None:
-        self.retired[arm] = self.retired[arm].told(self.family, self.scale.inward(reward))
-        self._told += 1
-        self._count_clipped(reward)
-
-    def tell(self, arm: Hashable, reward: Any) -> None:
+    def tell(self, arm: Hashable, reward: Any, value: float | None = None) -> None:
         """Learn a reward of an arm in play, of the oldest outstanding ask if there is one, or of a
-        retired arm that has one.
+        retired arm that has one; `value` is the reward on the scale of the family, if known.
         """
-        if self.retired and self._has_retired(arm):
-            self._tell_retired(arm, reward)
-            return
-        row = self._row(arm)
-        value = self.scale.inward(reward)
-        was_pending = bool(self._pending[row])
-        if not self._calls.learn(row, value):
-            raise self._beyond(arm, reward)
-        if self._calls.hear is not None:
-            self._calls.hear(row, value)
-        if self.scale.clip:
-            self._count_clipped(reward)
-        self._waiting -= was_pending
-        self._told += 1
-        self._tells[row] += 1
-
-    def _count_clipped(self, reward: float) -> None:
-        self.clipped += self.scale.clip and self.scale.nearest(reward) != reward
-
-    def _give_up(self, arm: Hashable) -> None:
-        if arm in self.retired:
-            learnt = self.retired[arm]
-            self.retired[arm] = learnt._replace(pending=learnt.pending - 1)
+        is_retired = bool(self.retired) and self._has_retired(arm)
+        row = -1 if is_retired else self._row(arm)
+        value = self.scale.inward(reward) if value is None else value
+        if is_retired:
+            self._learn_retired(arm, value)
         else:
-            self.cancel(arm)
+            was_pending = bool(self._pending[row])
+            if not self._calls.learn(row, value):
+                raise self._beyond(arm, reward)
+            if self._calls.hear is not None:
+                self._calls.hear(row, value)
+            self._waiting -= was_pending
+            self._tells[row] += 1
+        if self.discount < 1.0:
+            self._fade_retired(arm)
+        if self.scale.clip:
+            self.clipped += self.scale.nearest(reward) != reward
+        self._told += 1
+
+    def _learn_retired(self, arm: Hashable, value: float) -> None:
+        faded = self.retired[arm].faded(self.family, self.discount)
+        self.retired[arm] = faded.told(self.family, value)
+        if self.discount < 1.0:
+            held = {"law": self.family.law, "truth": self._truth, "priors": self._priors}
+            rest = {"stale": self._stale, "discount": self.discount}
+            entry(kernels.fade, family=self.family.kernels)(LATER, **held, **rest)
+
+    def _fade_retired(self, apart: Hashable) -> None:
+        for arm, learnt in self.retired.items():
+            if arm != apart:
+                self.retired[arm] = learnt.faded(self.family, self.discount)
 
     def _has_retired(self, arm: Any) -> bool:
         """Return whether an arm is retired; ArmError where it then has no outstanding ask."""
@@ -382,15 +393,13 @@ class IndependentDecider(Decider):
 
     def cancel(self, arm: Hashable, asks: int = 1) -> None:
         """Forget outstanding asks of an arm whose rewards will never come."""
-        if self.retired and self._has_retired(arm):
-            learnt = self.retired[arm]
-            if learnt.pending < asks:
-                raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
+        learnt = self.retired[arm] if self.retired and self._has_retired(arm) else None
+        row = self._row(arm) if learnt is None else -1
+        if (self._pending[row] if learnt is None else learnt.pending) < asks:
+            raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
+        if learnt is not None:
             self.retired[arm] = learnt._replace(pending=learnt.pending - asks)
             return
-        row = self._row(arm)
-        if self._pending[row] < asks:
-            raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
         self._pending[row] -= asks
         self._waiting -= asks
         self._all_tried = False
@@ -464,13 +473,11 @@ class IndependentDecider(Decider):
             pending=int(self._pending[row]),
         )
 
-    def start_with(self, known: warm_start.Known) -> None:
+    def start_with(self, known: settings.Known) -> None:
         """Begin with what is known of some arms before the first turn."""
-        rows = [self._rows[arm] for arm in known.arms]
-        self._told += int(known.tells.sum())
-        self._tells[rows], self._priors[rows] = known.tells, known.priors
-        for column, given in zip(self._truth, known.ledger, strict=True):
-            column[rows] = given
+        for arm, learnt in known.items():
+            self._priors[self._row(arm)] = learnt.prior
+            self.relearn(arm, learnt)
         self._lay_out_arrays()
 
     # Provisional counts, of asks of which something is known before their reward is
@@ -561,11 +568,16 @@ class IndependentDecider(Decider):
     def explain(self, asking: Asking = PLAIN) -> Table:
         return views.explanation(self)
 
+    def pseudobelief(self) -> tuple[float, ...]:
+        """Return the belief that the policy compares all arms with, from the rewards told alone."""
+        kept = self._truth, self._memory, self.turn_value(self.turn)
+        return tuple(map(float, self._policy.pseudobelief(self.family, *kept)))
+
     def changes(self) -> list[tuple[Hashable | None, Change]]:
         """Return the changes of the world that the policy noticed, each with the name of its arm
         (None for an arm that is not in play any more), the last 64, oldest first.
         """
-        return changing.changes_of(self._policy, self._memory, self._arms, self.scale.outward)
+        return views.changes(self)
 
     # Keeping
 
@@ -573,7 +585,7 @@ class IndependentDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        return state_file.plain(saving.to_plain(self, working))
+        return saving.to_plain(self, working)
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> IndependentDecider:
@@ -598,7 +610,7 @@ class IndependentDecider(Decider):
         self._all_tried = False
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)
         self._index = np.zeros(len(self._arms))
-        self._calls = Calls(self)
+        self._calls, self._own = Calls(self), own_memory(self._policy, self._memory)
         self._draws = self._policy.leaves_all_a_chance
         self._learns, self._by_clock = self._policy.learns, self._policy.by_clock
         self._blank = self._policy.memory(len(self._arms), self.family.dimension)
@@ -634,6 +646,7 @@ class IndependentDecider(Decider):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._calls, self._dice = Calls(self), Dice(self._rng)
+        self._own = own_memory(self._policy, self._memory)
 
     # Rows of arms
 

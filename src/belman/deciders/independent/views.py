@@ -1,7 +1,10 @@
-"""What independent arms show: beliefs, why one is chosen, and what reports and measures read."""
+"""What independent arms show: beliefs, why one is chosen, what was noticed, and what reports and
+measures read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +17,10 @@ from belman.families import Family
 from belman.measures.best import best_probabilities
 from belman.measures.lift import Units
 from belman.measures.report import Known
-from belman.policies import Ledger, Policy
+from belman.policies import Forced, Ledger, Policy
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.stopping import least_contrast
-from belman.policies.policy import Floats, pick_most
+from belman.policies.policy import Change, Floats, pick_most
 from belman.table import Table
 
 _FADED = "a discount below 1 forgets, and a faded sum is not a sum of independent rewards"
@@ -86,6 +89,49 @@ def explanation(decider: Any) -> Table:
     ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
     title = f"turn {turn}: the arm with the largest index is played"
     return Table({"arm": [decider.arms[a] for a in order], **ranked}, title)
+
+
+def changes(decider: Any) -> list[tuple[Hashable | None, Change]]:
+    """Return what the policy noticed, oldest first, in the user's units, with the name of each arm;
+    None for arms that are not played any more.
+    """
+    arms, outward = decider.arms, decider.scale.outward
+    return [
+        (
+            arms[change.arm] if 0 <= change.arm < len(arms) else None,
+            change._replace(before=outward(change.before), now=outward(change.now)),
+        )
+        for change in decider.policy.changes(decider._memory)
+    ]
+
+
+def changes_table(found: Sequence[tuple[Hashable | None, Change]]) -> Table:
+    """A line for each change of an arm that is played."""
+    known = [(arm, change) for arm, change in found if change.arm >= 0]
+    return Table(
+        {
+            "turn": [change.turn for _, change in known],
+            "arm": [arm for arm, _ in known],
+            "after turn": [change.after for _, change in known],
+            "from": [change.before for _, change in known],
+            "to": [change.now for _, change in known],
+            "sure": [round(change.sure, 4) for _, change in known],
+        }
+    )
+
+
+def chances(policy: Policy, family: Family, ledger: Ledger, playable: Any, turn: int) -> Floats:
+    """Return the chance of playing each of these arms (their places), of a policy that draws; NaN
+    where it is not known.
+    """
+    if isinstance(policy, Forced) and policy.policy.leaves_all_a_chance:
+        share = policy.chance(turn, len(ledger.plays))
+        inside = chances(policy.policy, family, ledger, playable, turn)
+        return share / len(playable) + (1.0 - share) * inside
+    found = policy.own_chances(family, ledger, playable)
+    if found is None:
+        found = policy.chances(best_probabilities(family, ledger.beliefs[playable]))
+    return found
 
 
 def copied(held: dict[str, Any]) -> dict[str, Any]:

@@ -16,11 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.codec import Array
+from belman.deciders.checks import fill
 from belman.deciders.learnt import Learnt
 from belman.engine import LATER, Call, entry, kernel
 from belman.errors import StateError
@@ -29,15 +31,18 @@ from belman.families import Family
 Floats = NDArray[np.float64]
 
 STRENGTHS = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0, 3_000.0, math.inf)
+_SIZE = len(STRENGTHS)
 PLAYS, SUM, SQUARES = 0, 1, 2  # of counts
 
 
 class Pooled(NamedTuple):
     """What all segments learnt of K arms, as each of S strengths counts it."""
 
-    beliefs: Floats  # (K, S, D)
-    counts: Floats  # (K, S, 3) plays, their sum and that of their squares
-    evidence: Floats  # (S) ln of how far each strength is believed, the most at 0
+    beliefs: Annotated[Floats, Array((None, _SIZE, None))]  # (K, S, D)
+    #: (K, S, 3) plays, their sum and that of their squares
+    counts: Annotated[Floats, Array((None, _SIZE, 3))]
+    #: (S) ln of how far each strength is believed, the most at 0
+    evidence: Annotated[Floats, Array((_SIZE,))]
 
 
 class Seat(NamedTuple):
@@ -170,7 +175,7 @@ class Pools:
 
     def __init__(self, family: Family, first: Sequence[Learnt]) -> None:
         self.family, self._first = family, list(first)
-        arms, size = len(self._first), len(STRENGTHS)
+        arms, size = len(self._first), _SIZE
         beliefs = np.array([learnt.belief for learnt in self._first], dtype=np.float64)
         self.pooled = Pooled(
             np.repeat(beliefs[:, None], size, axis=1), np.zeros((arms, size, 3)), np.zeros(size)
@@ -259,19 +264,10 @@ class Pools:
         """Without its calls, which hold addresses: a copy makes its own."""
         return {name: value for name, value in self.__dict__.items() if name != "_calls"}
 
-    def plain(self) -> dict[str, Any]:
-        """All of it as plain data."""
-        return {name: part.tolist() for name, part in self.pooled._asdict().items()}
-
     def take(self, parts: Pooled) -> None:
-        """Have what `plain` gave; raises StateError where no segments can have learnt it."""
-        if any(new.shape != old.shape for new, old in zip(parts, self.pooled, strict=True)):
-            raise StateError(f"what was pooled under {len(STRENGTHS)} strengths is not there")
-        finite = all(np.isfinite(part).all() for part in parts)
+        """Have what was kept; raises StateError where no segments can have learnt it."""
+        for name, new, old in zip(Pooled._fields, parts, self.pooled, strict=True):
+            fill(old, new, f"what was pooled of {name}")
         rows = parts.beliefs.reshape(-1, self.family.dimension)
-        if not (
-            finite and all(map(self.family.proper, rows.tolist())) and parts.evidence.max() == 0.0
-        ):
+        if not all(map(self.family.proper, rows.tolist())) or parts.evidence.max() != 0.0:
             raise StateError("what was pooled is damaged")
-        for new, old in zip(parts, self.pooled, strict=True):
-            old[:] = new

@@ -6,22 +6,30 @@ pooling. Who decides by it (an agent per segment, or a study) keeps nothing besi
 
 from __future__ import annotations
 
-import math
-import reprlib
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from belman.deciders import checks, state_file
+from belman.codec import NAMED, Arm
+from belman.deciders import checks
 from belman.deciders.learnt import Learnt
 from belman.deciders.segmented.pooling import PLAYS, SQUARES, SUM, Pooled, Pools
-from belman.deciders.validate import LONGEST_NAME, is_text
-from belman.errors import SettingError, StateError, listing, nearest
+from belman.deciders.validate import LARGEST_NUMBER, LONGEST_NAME, is_text
+from belman.errors import SettingError, StateError, listing, nearest, shown
 from belman.families import Family
 
 Segment = tuple[Hashable, ...]
 MOST_SEGMENTS = 100_000
 #: Beliefs, one for each segment and arm, beyond which a study takes in no more segments.
 MOST_BELIEFS = 1_000_000
+
+
+@dataclass(frozen=True)
+class KeptBeliefs:
+    """What segments learnt, together and each."""
+
+    pooled: Annotated[Pooled, NAMED]
+    segments: list[tuple[tuple[Arm, ...], list[Learnt]]]
 
 
 class SegmentBeliefs:
@@ -42,6 +50,11 @@ class SegmentBeliefs:
         self._place = {arm: place for place, arm in enumerate(first)}
         self.pools = Pools(family, list(first.values()))
         self.own: dict[Segment, dict[Hashable, Learnt]] = {}
+
+    @property
+    def arms(self) -> list[Hashable]:
+        """All arms there ever were, in their order."""
+        return list(self._first)
 
     def key(self, context: Mapping[str, Hashable]) -> Segment:
         """The values that name a segment; None where the context does not say."""
@@ -124,29 +137,19 @@ class SegmentBeliefs:
 
     # Keeping
 
-    def plain(self) -> dict[str, Any]:
-        """All of it as plain data, arms in the order of the first."""
-        return {
-            "pooled": self.pools.plain(),
-            "segments": [
-                [
-                    [state_file.encode_arm(value) for value in key],
-                    [list(own[arm]) for arm in self._first],
-                ]
-                for key, own in self.own.items()
-            ],
-        }
+    def kept(self) -> KeptBeliefs:
+        """Return all of it, arms in the order of the first."""
+        rows = [(key, [own[arm] for arm in self._first]) for key, own in self.own.items()]
+        return KeptBeliefs(self.pools.pooled, rows)
 
-    def take(self, content: Mapping[str, Any], source: str) -> None:
-        """Have what `plain` gave; raises StateError where it is damaged."""
-        pooled = {name: state_file.floats(part) for name, part in content["pooled"].items()}
-        self.pools.take(Pooled(**pooled))
+    def take(self, kept: KeptBeliefs) -> None:
+        """Have what was kept; raises StateError where it is damaged."""
+        self.pools.take(kept.pooled)
+        if len(kept.segments) > MOST_SEGMENTS:
+            raise StateError(f"there are more than {MOST_SEGMENTS:,} segments")
         self.own = {}
-        if not isinstance(content["segments"], list) or len(content["segments"]) > MOST_SEGMENTS:
-            raise StateError("its segments are not a list, or too many")
-        for values, rows in content["segments"]:
-            decoded = [state_file.decode_arm(value, source) for value in values]
-            key = self.key(dict(zip(self.names, decoded, strict=True)))
+        for values, rows in kept.segments:
+            key = self.key(dict(zip(self.names, values, strict=True)))
             if key in self.own:
                 raise StateError(f"segment {key!r} is there twice")
             self.own[key] = {
@@ -172,8 +175,8 @@ def _check_value(name: str, value: Any) -> Hashable:
         return str(value)
     if isinstance(value, str) and not (len(value) <= LONGEST_NAME and is_text(value)):
         allowed = f"at most {LONGEST_NAME:,} characters, and no half of a surrogate pair"
-        raise SettingError(f"{name}={reprlib.repr(value)} is not valid: give {allowed}")
+        raise SettingError(f"{name}={shown(value)} is not valid: give {allowed}")
     plain = value is None or isinstance(value, (str, int, float))
-    if not plain or (isinstance(value, float) and not math.isfinite(value)):
-        raise SettingError(f"{name}={value!r} is not valid: give text, a number or None")
+    if not plain or (isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER):
+        raise SettingError(f"{name}={shown(value)} is not valid: give text, a number or None")
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -13,21 +13,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from belman import chance
-from belman.deciders import checks, state_file, validate
+from belman import chance, codec
+from belman.codec import Arm, Whole
+from belman.deciders import validate
 from belman.deciders.decider import Asking, Choice, Decider, Plain, Sums
 from belman.deciders.independent.independent import PLAIN, IndependentDecider
 from belman.deciders.independent.saving import patch, patched, sorted_by_name
-from belman.deciders.independent.views import units
-from belman.deciders.learnt import Learnt, after_many, known_of
+from belman.deciders.learnt import MOST_PENDING, Learnt, after_many
 from belman.deciders.segmented.pooling import STRENGTHS
-from belman.deciders.segmented.segment_beliefs import Segment, SegmentBeliefs
+from belman.deciders.segmented.segment_beliefs import KeptBeliefs, Segment, SegmentBeliefs
 from belman.deciders.shares import NO_SHARES, Shares
+from belman.deciders.totals import InContexts, restored
 from belman.errors import PolicyError, RewardError, SettingError, StateError
-from belman.families import Family
+from belman.escaping import for_terminal
 from belman.measures.report import Known
 from belman.policies import Policy
 from belman.table import Table
@@ -39,7 +40,20 @@ _BORROWS = "rewards of other segments count here too, and those may have another
 _PLAIN = re.compile(r"[^\W\d_][^,=\"]*(?<!\s)")
 
 
-class SegmentedDecider(Decider):
+@dataclass(frozen=True)
+class Kept:
+    """All that a decider by segment keeps: the state of its totals, all arms in the order in which
+    they came, what segments believe, and the asks that are out by segment and arm.
+    """
+
+    names: list[str]
+    totals: Any
+    order: list[Arm]
+    beliefs: KeptBeliefs
+    out: list[tuple[tuple[Arm, ...], Arm, Annotated[int, Whole(1, MOST_PENDING)]]]
+
+
+class SegmentedDecider(InContexts):
     """Arms that are believed per segment, named by the values of a context.
 
     >>> decider = SegmentedDecider(("country",), IndependentDecider(["blue", "red"]))
@@ -50,13 +64,13 @@ class SegmentedDecider(Decider):
 
     kind = "segmented"
 
-    def __init__(self, names: Sequence[str], inner: IndependentDecider) -> None:
-        check_segmented_policy(inner.policy)
-        self._inner = inner
-        self._totals = {arm: inner.learnt(arm) for arm in inner.arms}
-        self.segments = SegmentBeliefs(names, inner.family, dict(self._totals))
+    def __init__(self, names: Sequence[str], totals: IndependentDecider) -> None:
+        check_segmented_policy(totals.policy)
+        self.totals = totals
+        first = {arm: totals.learnt(arm)._replace(pending=0) for arm in totals.arms}
+        self.segments = SegmentBeliefs(names, totals.family, first)
+        self._inner = totals.copy()  # believes what a segment does while it chooses there
         self._out: dict[Segment, Counter[Hashable]] = {}  # asks that are out, by segment and arm
-        self._told = sum(learnt.tells for learnt in self._totals.values())
 
     # What it is
 
@@ -64,20 +78,6 @@ class SegmentedDecider(Decider):
     def names(self) -> tuple[str, ...]:
         """The names of the values that make a segment."""
         return self.segments.names
-
-    @property
-    def arms(self) -> tuple[Hashable, ...]:
-        return self._inner.arms
-
-    @property
-    def retired(self) -> dict[Hashable, Learnt]:
-        """What was learnt of the arms that are not in play any more, over all segments."""
-        playing, waiting = set(self._inner.arms), self._waiting()
-        return {
-            arm: learnt._replace(pending=waiting[arm])
-            for arm, learnt in self._totals.items()
-            if arm not in playing
-        }
 
     @property
     def rng(self) -> chance.Words:
@@ -91,41 +91,28 @@ class SegmentedDecider(Decider):
     def set_policy(self, policy: Any) -> None:
         if isinstance(policy, Policy):
             check_segmented_policy(policy)
-        self._inner.set_policy(policy)
-
-    @property
-    def turn(self) -> int:
-        return self._told + 1
-
-    @property
-    def family(self) -> Family:
-        """What a reward is."""
-        return self._inner.family
-
-    @property
-    def scale(self) -> Any:
-        """How a reward of the user becomes one of the family."""
-        return self._inner.scale
+        for decider in (self.totals, self._inner):
+            decider.set_policy(policy)
 
     @property
     def clipped(self) -> int:
         """How many rewards lay beyond the range and were taken for its end."""
-        return self._inner.clipped
+        return self.totals.clipped
 
     @property
     def time(self) -> float:
         """The seconds since some beginning."""
-        return self._inner.time
+        return self.totals.time
 
     @time.setter
     def time(self, seconds: float) -> None:
-        self._inner.time = seconds
+        self.totals.time = self._inner.time = seconds
 
     def inward(self, reward: Any) -> float:
-        return self._inner.inward(reward)
+        return self.totals.inward(reward)
 
     def outward(self, value: float) -> float:
-        return self._inner.outward(value)
+        return self.totals.outward(value)
 
     # Asking
 
@@ -168,7 +155,8 @@ class SegmentedDecider(Decider):
         inner = self._enter(asking)
         chosen = inner.choose(PLAIN, n, among=among, shares=shares, rng=rng, integrate=integrate)
         found = [choice._replace(context=asking.context) for choice in chosen]
-        self._out.setdefault(self._key(asking), Counter()).update(one.arm for one in chosen)
+        for choice in found:
+            self.expect(choice)
         return found
 
     def chances(self, last: Sequence[Choice]) -> list[float]:
@@ -178,34 +166,24 @@ class SegmentedDecider(Decider):
     def weights(self, asking: Asking, n: int, shares: Shares = NO_SHARES) -> dict[Any, float]:
         return self._enter(asking).weights(PLAIN, n, shares)
 
+    def chances_of_next(
+        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
+    ) -> dict[Any, float]:
+        return self._enter(asking).chances_of_next(PLAIN, n, shares, rng)
+
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
         return self._enter(asking).rank(PLAIN, among)
 
-    @property
-    def outstanding(self) -> dict[Hashable, int]:
-        """The asks without a reward so far, per arm in play."""
-        total = self._waiting()
-        return {arm: total[arm] for arm in self._inner.arms if total[arm]}
-
-    def _waiting(self) -> Counter[Hashable]:
-        return sum(self._out.values(), Counter())
-
     def expect(self, choice: Choice, n: int = 1) -> None:
-        self._known_arm(choice.arm)
+        self.totals.expect(choice, n)
         self._out.setdefault(self._key(choice), Counter())[choice.arm] += n
-
-    def _known_arm(self, arm: Hashable) -> Hashable:
-        if validate.is_among(arm, self._totals):
-            return arm
-        raise validate.unknown_arm(arm, self._inner.arms)
 
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
-        value = self.inward(reward)
-        own = self.segments.of(self._key(choice))
-        for learnt in (own[self._known_arm(choice.arm)], self._totals[choice.arm]):
-            self.family.update(learnt.belief, value)
+        self.totals.check_reward(choice, reward)
+        own = self.segments.of(self._key(choice))[choice.arm]
+        self.family.update(own.belief, self.inward(reward))
 
     def settle(self, choice: Choice, reward: float | None) -> None:
         key, arm = self._key(choice), choice.arm
@@ -214,69 +192,56 @@ class SegmentedDecider(Decider):
             raise RewardError(f"arm {arm!r} has no outstanding ask in this segment")
         if reward is not None:
             value = self.inward(reward)
-            total = self._totals[arm].told(self.family, value)
             self.family.update(self.segments.of(key)[arm].belief, value)  # refuses beforehand
+        self.totals.settle(choice, reward)
+        if reward is not None:
             self.segments.learn(key, arm, value)
-            self._totals[arm] = total
-            self._told += 1
-            self._inner._count_clipped(reward)
         out[arm] -= 1
         if not out[arm]:
             del out[arm]
         if not out:
             del self._out[key]
 
-    def learnt(self, arm: Hashable) -> Learnt:
-        """Return all that was learnt of an arm over all segments."""
-        return self._totals[self._known_arm(arm)]._replace(pending=self._waiting()[arm])
-
     def taught(self, choice: Choice, sums: Sums) -> Plain:
-        own = self.segments.of(self._key(choice))[self._known_arm(choice.arm)]
+        totals = self.totals.taught(choice, sums)
+        own = self.segments.of(self._key(choice))[choice.arm]
         after = after_many(self.family, own, sums, choice.arm)
-        total = after_many(self.family, self._totals[choice.arm], sums, choice.arm)
-        return self._patch(choice, after, total, sums.n)
+        segment = [choice.context, patch(choice.arm, after, sums.n)]
+        return {"segments": [segment], "totals": totals}
 
     def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
         return None  # what segments borrow was learnt reward by reward
 
-    def _patch(self, choice: Choice, own: Learnt, total: Learnt, n: int = 0) -> Plain:
-        segment = [choice.context, patch(choice.arm, own, n)]
-        return {"segments": [segment], "totals": patch(choice.arm, total, n)}
-
     def patch_to(self, other: Decider) -> Plain:
         assert isinstance(other, SegmentedDecider)
-        totals = [row for arm in self._totals for row in patch(arm, other._totals[arm])["arms"]]
-        return {"beliefs": other.segments.plain(), "totals": {"arms": totals}}
+        totals = self.totals.patch_to(other.totals)
+        return {"beliefs": codec.write(other.segments.kept()), "totals": totals}
 
     def take(self, patch: Mapping[str, Any]) -> None:
         if "beliefs" in patch:
-            self.segments.take(patch["beliefs"], "the log")
+            self.segments.take(codec.read(KeptBeliefs, patch["beliefs"], {}))
         for context, rows in patch.get("segments", ()):
             key = self.segments.key(context)
             self.segments.see(key)
             for arm, learnt, _ in patched(rows, self.segments.own[key].__getitem__):
                 self.segments.keep(key, arm, learnt)
-        for arm, learnt, _ in patched(patch["totals"], self._totals.__getitem__):
-            self._told += learnt.tells - self._totals[arm].tells
-            self._totals[arm] = learnt
+        self.totals.take(patch["totals"])
 
     # Arms
 
     def add(self, arm: Hashable, prior: Any = None) -> None:
-        validate.check_new(arm, self._inner.arms)
-        is_known = arm in self._totals
+        is_known = validate.is_among(arm, self.totals.retired)
         if is_known and prior is not None:
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
             raise SettingError(f"{back}: it takes no prior")
+        self.totals.add(arm, prior)
         self._inner.add(arm, prior)
         if not is_known:
-            first = self._inner.learnt(arm)
-            self._totals[arm] = first
-            self.segments.add_arm(arm, first)
+            self.segments.add_arm(arm, self.totals.learnt(arm))
 
     def retire(self, arm: Hashable) -> None:
+        self.totals.retire(arm)
         self._inner.retire(arm)
-        self._inner.retired[arm] = Learnt.nothing(self._totals[arm].prior)
 
     # Looking
 
@@ -285,13 +250,10 @@ class SegmentedDecider(Decider):
             found = self._enter(asking).known()
             borrowed = any(self.segments.shares(self._key(asking)).values())
             return replace(found, faded=found.faded or (_BORROWS if borrowed else ""))
-        return known_of(self.family, self._inner.arms, self._totals, units(self.scale))
+        return self.totals.known()
 
     def beliefs(self, asking: Asking | None, level: float) -> Table:
-        if asking is not None:
-            return self._enter(asking).beliefs(level=level)
-        self._inner.load([self._totals[arm] for arm in self.arms], [0] * len(self.arms))
-        return self._inner.beliefs(level=level)
+        return (self.totals if asking is None else self._enter(asking)).beliefs(level=level)
 
     def explain(self, asking: Asking) -> Table:
         return self._enter(asking).explain()
@@ -335,44 +297,32 @@ class SegmentedDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        inner = self._inner
-        inner.load([Learnt.nothing(self._totals[arm].prior) for arm in inner.arms],
-                   [0] * len(inner.arms))  # fmt: skip
-        found = {
-            "names": list(self.names),
-            "inner": inner.state(),
-            "order": [state_file.encode_arm(arm) for arm in self._totals],
-            "totals": [list(learnt) for learnt in self._totals.values()],
-            "beliefs": self.segments.plain(),
-            "out": [
-                [self.segments.named(key), state_file.encode_arm(arm), count]
-                for key, counts in sorted(self._out.items(), key=repr)
-                for arm, count in sorted_by_name(counts)
-            ],
-        }
-        return state_file.plain(found)
+        out = [
+            (key, arm, count)
+            for key, counts in sorted(self._out.items(), key=repr)
+            for arm, count in sorted_by_name(counts)
+        ]
+        order, beliefs = self.segments.arms, self.segments.kept()
+        return codec.write(Kept(list(self.names), self.totals.state(), order, beliefs, out))
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> SegmentedDecider:
-        inner = IndependentDecider.restore(state["inner"], source, **replaced)
-        decider = cls(state["names"], inner)
-        order = [state_file.decode_arm(arm, source) for arm in state["order"]]
-        rows = [checks.learnt(row, inner.family, f"arm {arm!r}")
-                for arm, row in zip(order, state["totals"], strict=True)]  # fmt: skip
-        decider._totals = dict(zip(order, rows, strict=True))
-        if set(order) != {*inner.arms, *inner.retired} or len(decider._totals) < len(order):
+        kept = codec.read(Kept, state, {})
+        totals = restored(kept.totals, source, **replaced)
+        decider = cls(kept.names, totals)
+        if len({*kept.order}) < len(kept.order) or {*kept.order} != {*totals.arms, *totals.retired}:
             raise StateError(f"{source} has other arms in play than it knows")
-        decider._told = sum(learnt.tells for learnt in rows)
-        first = {arm: Learnt.nothing(learnt.prior) for arm, learnt in decider._totals.items()}
-        decider.segments = SegmentBeliefs(state["names"], inner.family, first)
-        decider.segments.take(state["beliefs"], source)
-        for context, encoded, count in state["out"]:
-            arm = decider._known_arm(state_file.decode_arm(encoded, source))
-            key = decider.segments.key(context)
+        first = {arm: Learnt.nothing(totals.learnt(arm).prior) for arm in kept.order}
+        decider.segments = SegmentBeliefs(kept.names, totals.family, first)
+        decider.segments.take(kept.beliefs)
+        for key, arm, count in kept.out:
+            totals.learnt(arm)  # refuses strangers
             if key not in decider.segments.own:
                 raise StateError(f"{source} has asks of a segment that was never seen")
-            counts = decider._out.setdefault(key, Counter())
-            counts[arm] += checks.whole(count, "outstanding asks", 1, checks.MOST_PENDING)
+            decider._out.setdefault(key, Counter())[arm] += count
+        waiting: Counter[Hashable] = sum(decider._out.values(), Counter())
+        if any(totals.learnt(arm).pending != waiting[arm] for arm in kept.order):
+            raise StateError(f"{source} waits for other rewards than those of its segments")
         return decider
 
 
@@ -401,4 +351,6 @@ def _word(value: Any) -> str:
     if not isinstance(value, str):
         return "none" if value is None else str(value)
     is_plain = _PLAIN.fullmatch(value) and value != "none"
-    return value if is_plain else json.dumps(value, ensure_ascii=False)
+    if is_plain and value.isprintable():
+        return value
+    return for_terminal(json.dumps(value, ensure_ascii=False))

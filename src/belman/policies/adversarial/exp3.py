@@ -17,17 +17,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.adversarial.tsallis_inf import Adversarial, bundle_with, scaled
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, no_refresh, rearranged
-from belman.policies.settings import Bounded, ends_of_rewards, is_number, is_whole, require
+from belman.policies.adversarial.tsallis_inf import Adversarial, bundle_with
+from belman.policies.memory import Floats, part, rearranged
+from belman.policies.policy import PolicyKernels
+from belman.policies.scale import Bounded, scaled
+from belman.policies.settings import Inside, Turns, number
+from belman.registry import register
 
 #: Where params have their numbers, after the range: the horizon and δ.
 HORIZON, DELTA = 2, 3
@@ -58,10 +59,7 @@ def exp3_p_learn(family, law, params, ledger, memory, arm, reward):
     memory.totals[arm] += scaled(params, reward) / max(memory.played[arm], 1e-12)
 
 
-EXP3_P_KERNELS = bundle_with(weigh, exp3_p_learn)
-
-
-@dataclass(frozen=True)
+@register
 class EXP3P(Adversarial):
     """Exponential weights whose regret is bounded with chance 1 − δ, for a known horizon.
 
@@ -71,36 +69,23 @@ class EXP3P(Adversarial):
     EXP3P(range=None, horizon=10000, delta=0.05)
     """
 
-    horizon: int
-    delta: float = 0.05
+    horizon: Turns
+    delta: Inside = 0.05
 
     name = "exp3.p"
-    kernels = EXP3_P_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
-        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
-        require(self, "delta", fits, "strictly between 0 and 1")
-
-    @property
-    def learns_from_asks(self) -> bool:
-        return True
-
-    def params(self, family: Family) -> Floats:
-        return np.append(super().params(family), [float(self.horizon), self.delta])
+    kernels = bundle_with(weigh, exp3_p_learn)
 
     def even(self, totals: Floats) -> float:
         return float(totals.max())
 
 
-LOW, WIDTH, GAMMA, ALPHA = 0, 1, 2, 3
+GAMMA, ALPHA = 2, 3
 
 
 class Memory(NamedTuple):
     """Weights of K arms, which add up to 1 (all 0 at first: they are equal)."""
 
-    weights: Floats  # (K)
+    weights: Floats = part("K")
 
 
 @kernel
@@ -124,9 +109,8 @@ def exp3_s_learn(family, law, params, ledger, memory, arm, reward):
     if not total > 0.0:
         for a in range(arms):
             weights[a] = 1.0 / arms
-    inside = min(max((reward - params[LOW]) / params[WIDTH], 0.0), 1.0)
     likely = share_of(params, weights, arm)
-    gain = math.exp(params[GAMMA] * inside / (likely * arms))
+    gain = math.exp(params[GAMMA] * scaled(params, reward) / (likely * arms))
     weights[arm] *= gain
     total = 0.0
     for a in range(arms):
@@ -162,10 +146,7 @@ def propensity(family, law, params, ledger, memory, turn, turn_value, closed, ar
     return share_of(params, memory.weights, arm) / total
 
 
-EXP3_S_KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, propensity, learn=exp3_s_learn)
-
-
-@dataclass(frozen=True)
+@register
 class EXP3S(Bounded):
     """Weights for rewards in a `range` that any opponent may have chosen, and change.
 
@@ -173,35 +154,15 @@ class EXP3S(Bounded):
     0.1
     """
 
-    gamma: float = 0.1
-    alpha: float = 1e-4
+    gamma: Annotated[float, number("(]", 0.0, 1.0, "a share from 0 to 1")] = 0.1
+    alpha: Annotated[float, number("[]", 0.0, 1.0, "a share from 0 to 1")] = 1e-4
 
     name = "exp3-s"
-    kernels = EXP3_S_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("gamma", "alpha"):
-            value = getattr(self, name)
-            fits = is_number(value) and 0.0 <= value <= 1.0
-            require(self, name, fits and (value > 0.0 or name == "alpha"), "a share from 0 to 1")
-
-    @property
-    def leaves_all_a_chance(self) -> bool:
-        return True
-
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low, float(self.gamma), float(self.alpha)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms))
+    kernels = PolicyKernels(indices, propensity=propensity, learn=exp3_s_learn)
+    leaves_all_a_chance = True
+    remembers = Memory
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
         """A new arm has the average weight."""
-        weights = rearranged(memory.weights, fresh.weights, 0, places)
-        mean = float(memory.weights.mean())
-        for new, old in enumerate(places):
-            if old < 0:
-                weights[new] = mean
-        return Memory(weights)
+        even = np.full(len(places), memory.weights.mean())
+        return Memory(rearranged(memory.weights, even, 0, places))

@@ -17,25 +17,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import Family
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, no_refresh, rearranged
-from belman.policies.settings import Bounded, ends_of_rewards, require
+from belman.policies.memory import Floats, part, rearranged
+from belman.policies.policy import PolicyKernels
+from belman.policies.scale import Bounded, scaled
+from belman.policies.settings import Flag
+from belman.registry import register
 
 
 class Memory(NamedTuple):
     """What K arms are estimated to have given."""
 
-    totals: Floats  # (K) estimates of the sum of scaled losses, or rewards
-    shares: Floats  # (K) the chances of the last turn
-    played: Floats  # (K) the chance with which each arm was last chosen
-    rate: Floats  # (1) the learning rate of the last turn
+    totals: Floats = part("K")  # estimates of the sum of scaled losses, or rewards
+    shares: Floats = part("K")  # the chances of the last turn
+    played: Floats = part("K")  # the chance with which each arm was last chosen
+    rate: Floats = part(1, first=1.0)  # the learning rate of the last turn
 
 
 @factory
@@ -63,27 +64,20 @@ def bundle_with(weigh: Callable[..., None], learn: Callable[..., None]) -> Polic
     def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
         return memory.shares[arm]
 
-    return PolicyKernels(no_refresh, indices, choose_by_index, propensity, learn=learn)
-
-
-@kernel
-def scaled(params, reward):
-    """A reward on the scale from 0 to 1."""
-    return min(max((reward - params[0]) / params[1], 0.0), 1.0)
+    return PolicyKernels(indices, propensity=propensity, learn=learn)
 
 
 class Adversarial(Bounded):
     """A policy that keeps estimates of totals, and plays every arm with a chance that it knows."""
 
     leaves_all_a_chance = True
-
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low])
+    learns_from_asks = True
+    remembers = Memory
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        even = np.full(arms, 1.0 / arms)
-        return Memory(np.zeros(arms), even, even.copy(), np.ones(1))
+        fresh: Memory = super().memory(arms, dimension)
+        fresh.shares[:] = fresh.played[:] = 1.0 / arms
+        return fresh
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
         """A new arm starts even with the best of the others."""
@@ -97,9 +91,8 @@ class Adversarial(Bounded):
 
     def forget(self, memory: Memory, arm: int) -> None:
         """Estimates cannot be made from a belief: the arm is taken for as good as the best."""
-        memory.totals[arm] = (
-            self.even(np.delete(memory.totals, arm)) if len(memory.totals) > 1 else 0.0
-        )
+        others = np.delete(memory.totals, arm)
+        memory.totals[arm] = self.even(others) if len(others) else 0.0
 
 
 _STEPS = 60
@@ -138,10 +131,7 @@ def learn(family, law, params, ledger, memory, arm, reward):
     memory.totals[arm] += (loss - base) / share + base
 
 
-KERNELS = bundle_with(weigh, learn)
-
-
-@dataclass(frozen=True)
+@register
 class TsallisINF(Adversarial):
     """Follow the leader of estimated losses, regularised so that no origin of rewards hurts much.
 
@@ -151,21 +141,10 @@ class TsallisINF(Adversarial):
     TsallisINF(range=None, reduced=True)
     """
 
-    reduced: bool = True
+    reduced: Flag = True
 
     name = "tsallis-inf"
-    kernels = KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "reduced", isinstance(self.reduced, bool), "True or False")
-
-    @property
-    def learns_from_asks(self) -> bool:
-        return True
-
-    def params(self, family: Family) -> Floats:
-        return np.append(super().params(family), float(self.reduced))
+    kernels = bundle_with(weigh, learn)
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """η_t."""

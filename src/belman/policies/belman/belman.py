@@ -1,9 +1,9 @@
 """BelMan: play the arm nearest to the pseudobelief under the focal distribution; learn; re-centre.
 
-a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
-τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
-`Evidence`, the default, needs no pseudobelief and is in `evidence.py`; where exploration comes
-first, both are kept.
+The paper's rule is a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence`
+each arm has its own τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) −
+KL(b_a ‖ b̄). `Evidence`, the default, makes both projections anew for every arm (`evidence.py`) and
+keeps no barycentre; where exploration comes first, both are kept.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from belman import manifold
 from belman.engine import factory, inlined_kernel, kernel
 from belman.errors import PolicyError, unknown
 from belman.exposure import Evidence, Exposure, Paper, exposure
 from belman.families.family import Family
-from belman.manifold import check_joint
 from belman.manifold.projection import (
     least_kl_from_arms,
     least_kl_from_arms_tilted,
@@ -33,15 +33,8 @@ from belman.policies.belman.evidence import blank, columns, evidence_against, wh
 from belman.policies.belman.evidence import indices as surprise_and_evidence
 from belman.policies.belman.evidence import refresh as judge
 from belman.policies.belman.waterfilling import deal_by_level
-from belman.policies.policy import (
-    Floats,
-    Ledger,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    leader,
-    share_of_ties,
-)
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, leader
+from belman.registry import register
 
 
 class Memory(NamedTuple):
@@ -89,13 +82,14 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
     return refresh
 
 
-def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
-    """Indices under one exposure for all arms."""
+def _pulled(recentre: Callable[..., None], scaled: bool) -> Callable[..., None]:
+    """Indices under one exposure for all arms. Params: (the unit of a reward,) if scaled."""
 
     @inlined_kernel
     def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-        recentre(family, law, memory.total, index.size, turn_value, memory.pseudobelief, memory.eta)
-        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, turn_value, index)
+        pull = turn_value / params[0] if scaled else turn_value
+        recentre(family, law, memory.total, index.size, pull, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, pull, index)
 
     return indices
 
@@ -149,10 +143,10 @@ def _explored(place: Any, explore: Any) -> tuple[Any, Any]:
 @factory
 def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
     refresh = _refresh_with(averages_natural, weighs=form == "weighed")
-    indices = _weighed(recentre) if form == "weighed" else _pulled(recentre)
+    indices = _weighed(recentre) if form == "weighed" else _pulled(recentre, form == "common")
     if form == "explored":
         refresh, indices = _explored(refresh, indices)
-    return PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+    return PolicyKernels(indices, refresh)
 
 
 BARYCENTRE = _bundle(least_kl_from_arms, False, "common")
@@ -162,37 +156,48 @@ NATURAL = _bundle(least_kl_to_arms, True, "common")
 NATURAL_WEIGHED = _bundle(least_kl_to_arms, True, "weighed")
 NATURAL_EXPLORED = _bundle(least_kl_to_arms, True, "explored")
 JOINT = _bundle(least_kl_from_arms_tilted, False, "common")
-EVIDENCE = PolicyKernels(
-    judge, surprise_and_evidence, choose_by_index, share_of_ties, deal=deal_by_level
-)
+EVIDENCE = PolicyKernels(surprise_and_evidence, judge, deal=deal_by_level)
 
-#: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
-#: from the leader, whose focal distribution is flat: the normaliser inside the joint projection is
-#: then 1, and it is the barycentre's. Evidence alone projects nothing.
-_FORMS = ("common", "weighed", "explored", "evidence")
+#: Readings of the reverse projection, for each form of exposure to which they make a difference.
+#: One exposure per arm is measured from the leader, whose focal distribution is flat: the
+#: normaliser inside the joint projection is then 1, and it is the barycentre's. Evidence alone
+#: keeps no barycentre.
 READINGS: dict[str, dict[str, PolicyKernels]] = {
-    reading: dict(zip(_FORMS, (*bundles, EVIDENCE), strict=True))
-    for reading, bundles in {
-        "barycentre": (BARYCENTRE, BARYCENTRE_WEIGHED, BARYCENTRE_EXPLORED),
-        "natural": (NATURAL, NATURAL_WEIGHED, NATURAL_EXPLORED),
-        "joint": (JOINT, BARYCENTRE_WEIGHED, BARYCENTRE_EXPLORED),
-    }.items()
+    "barycentre": {
+        "common": BARYCENTRE,
+        "weighed": BARYCENTRE_WEIGHED,
+        "explored": BARYCENTRE_EXPLORED,
+        "evidence": EVIDENCE,
+    },
+    "natural": {"common": NATURAL, "weighed": NATURAL_WEIGHED, "explored": NATURAL_EXPLORED},
+    "joint": {"common": JOINT},
+}
+_CENTRES: dict[str, Callable[[Family, Floats, float], Floats]] = {
+    "barycentre": lambda family, rows, pull: manifold.least_kl_from_arms(family, rows),
+    "natural": lambda family, rows, pull: manifold.least_kl_to_arms(family, rows),
+    "joint": manifold.least_kl_from_arms_tilted,
 }
 
 
-@dataclass(frozen=True)
+@register
 class BelMan(Policy):
     """Play the arm nearest to the pseudobelief under the focal distribution.
 
-    `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse
-    projection makes the pseudobelief: 'barycentre' (least sum of KL from the arms, Theorem 1),
-    'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with the normaliser of the focal
-    distribution inside; under `Evidence` the leader's, which is 1). With no arguments it is the
-    best default we know; `BelMan.paper()` is the paper's. `drift=True` makes it `belman.Drift()`,
-    for a world that changes, which has settings of its own.
+    With no arguments it is the default: on the paper's manifold of rewards and beliefs it plays
+    the arm whose rewards are least far below the leader's level, less what the distance of its
+    belief from the pooled one counts (`evidence.py`). It has the paper's two projections, made for
+    every arm with a focal distribution of its own, and neither its schedule nor its barycentre;
+    as play goes on it tends to IMED with the counts and means of beliefs.
+
+    `exposure` is one of `belman.exposure` or a function τ(t). `reading` says which reverse
+    projection makes the pseudobelief where one is kept: 'barycentre' (least sum of KL from the
+    arms, Theorem 1; the default there), 'natural' (least sum of KL to the arms) or 'joint'
+    (Algorithm 1 with the normaliser of the focal distribution inside). `BelMan.paper()` is the
+    paper's rule. `drift=True` makes it `belman.policies.Drift()`, for a world that changes, which
+    has settings of its own.
 
     >>> BelMan.paper()
-    BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    BelMan(exposure=Paper(C=15.0, unit=None), reading='barycentre')
     >>> BelMan(drift=True).name
     'belman-drift'
     """
@@ -209,23 +214,31 @@ class BelMan(Policy):
             return super().__new__(cls)
         if given or named:
             own = "an exposure and a reading are of BelMan where nothing changes"
-            raise PolicyError(f"{own}: give drift=True alone, or belman.Drift(…) with its settings")
+            raise PolicyError(
+                f"{own}: give drift=True alone, or belman.policies.Drift(…) with its settings"
+            )
         from belman.policies.change.drift import Drift
 
         return Drift()
 
     def __post_init__(self, drift: bool) -> None:
         if drift is not False:
-            allowed = "drift=True by name, or belman.Drift(…)"
+            allowed = "drift=True by name, or belman.policies.Drift(…)"
             raise PolicyError(f"drift={drift!r} makes no belman: give {allowed}")
         object.__setattr__(self, "exposure", exposure(self.exposure))
         if self.reading not in READINGS:
             raise PolicyError(unknown("reading", self.reading, READINGS))
+        if self.reading != "barycentre" and self.schedule.form not in READINGS[self.reading]:
+            why = "where every arm has an exposure of its own it is the barycentre"
+            if self.schedule.form == "evidence":
+                why = "Evidence pools beliefs, and keeps no barycentre to be read in several ways"
+            what = f"reading={self.reading!r} does nothing here: {why}"
+            raise PolicyError(f"{what} (leave it out, or give one exposure for all arms)")
 
     @classmethod
-    def paper(cls, reading: str = "barycentre") -> BelMan:
-        """The paper to the letter: τ(t) = 1/(ln t + 15 ln ln t) for all arms."""
-        return cls(Paper(), reading)
+    def paper(cls, reading: str = "barycentre", unit: float | None = None) -> BelMan:
+        """The paper to the letter: τ(t) = unit/(ln t + 15 ln ln t) for all arms; see `Paper`."""
+        return cls(Paper(unit=unit), reading)
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
@@ -248,7 +261,21 @@ class BelMan(Policy):
     def params(self, family: Family) -> Floats:
         if self.schedule.form in ("evidence", "explored"):
             return what_is_expected(family, *self.schedule.settings)
+        if self.schedule.form == "common":
+            return np.array([self.unit(family)])
         return np.array([*self.schedule.settings, 0.0])
+
+    def unit(self, family: Family) -> float:
+        """The reward that counts as 1: the exposure's own, or the width of the family's range.
+
+        >>> from belman.families import BoundedExponential, Exponential
+        >>> [BelMan.paper().unit(each) for each in (BoundedExponential(10.0), Exponential())]
+        [10.0, 1.0]
+        """
+        if self.schedule.scale is not None:
+            return float(self.schedule.scale)
+        low, high = family.reward_range or (0.0, 1.0)
+        return high - low
 
     def memory(self, arms: int, dimension: int) -> Any:
         known = blank(arms, dimension)
@@ -273,22 +300,34 @@ class BelMan(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.reading == "joint":
-            check_joint(family)
+            manifold.check_joint(family)
+
+    def pseudobelief(
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float
+    ) -> Floats:
+        """What all arms are compared with: the pooled belief of the default, or the barycentre by
+        the `reading`.
+        """
+        rows = ledger.beliefs
+        if self.schedule.form in ("evidence", "explored") and turn_value > -math.inf:
+            return manifold.pooled(family, rows, 1.0 + float(ledger.plays.sum()))
+        return _CENTRES[self.reading](family, rows, turn_value)
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         """KL to the pseudobelief and τ of each arm (infinite for the leader, if τ is per arm).
 
-        Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is
-        over.
+        Under `Evidence`, once exploration is over, the distances of both projections are in their
+        place.
         """
         if self.schedule.form in ("evidence", "explored"):
             if turn_value > -math.inf:
                 return columns(family, self.params(family), ledger, memory, index)
             turn_value = 0.0
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
-        pull = np.full(len(kl), turn_value)
+        common = self.schedule.form == "common"
+        pull = np.full(len(kl), turn_value / self.unit(family) if common else turn_value)
         if self.schedule.form == "weighed":
             leading = float(memory.expected.max())
             pull[:] = 0.0

@@ -1,10 +1,15 @@
-"""The default: argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the neglect least explained by the evidence.
+"""The default: argmax_a φ(x_a) − ν_a d(μ_a, μ_L), two information projections for every arm.
 
 ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the
-*shift*, L the leader, and x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is
-the information that a belief holds, up to what all arms share, so x_a/2 is the part of KL(b_a ‖ b̄)
-that tells how well an arm is known; where it lies is left to the evidence, and no pseudobelief is
-kept. If it is known when play ends, t is at most the number of turns left, and x_a at least 0.
+*shift*, L the leader, and x_a = ln(t/ν_a) the surprise at the arm's share of the plays.
+
+*On rewards* ν_a d(μ_a, μ_L) is the distance of ν_a rewards of the arm to the leader's level, the
+evidence against it: the nearest distribution as good as the leader is the arm's own tilted by
+exp(λx), the focal distribution (`manifold.focal_tilt`). *On beliefs* the pooled belief at the arm's
+mean is worth t, and 2 KL from it to the arm's is x_a − 1 + e^(−x_a) for Normal beliefs
+(`manifold.distance_on_beliefs`): φ(x_a) is what that counts, little at first and x_a in the end,
+where the rule is IMED. If it is known when play ends, t is at most the number of turns left, and
+x_a at least 0.
 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
@@ -28,6 +33,7 @@ import numpy as np
 
 from belman.engine import inlined_kernel, kernel
 from belman.families.family import Family, term_count
+from belman.manifold import distance_on_beliefs
 from belman.policies.averages import keep_terms_of
 from belman.policies.policy import Floats, Ledger, leader
 
@@ -135,6 +141,17 @@ def learned(params, memory, arm):
 
 
 @kernel
+def rounded(exact, moved, learned):
+    """A shift in steps, to the next one; or to that nearer to 0 where the next one would lead to a
+    mean that no reward has. Arms below the prior by m·(1 − ν₀/ν_a) at most have moved by Σ, and
+    learned by Λ: the least mean is at Σ/Λ or beyond.
+    """
+    steps = _STEPS * math.log2(-exact)
+    found = 2.0 ** (np.rint(steps) / _STEPS)
+    return -found if found * learned < -moved else -(2.0 ** (np.floor(steps) / _STEPS))
+
+
+@kernel
 def shift(family, law, params, memory):
     """How far the arms lie below the prior, weighed by what was learned, rounded; 0 if above."""
     exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
@@ -144,7 +161,7 @@ def shift(family, law, params, memory):
     spread = family.moved(law, params[PRIOR_SPREAD], mean, mean + exact)
     if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, spread) < _LITTLE:
         return 0.0
-    return -(2.0 ** (np.rint(_STEPS * math.log2(-exact)) / _STEPS))
+    return rounded(exact, memory.pool[MOVED], memory.pool[LEARNED])
 
 
 @inlined_kernel
@@ -242,18 +259,26 @@ def evidence_against(family: Family, memory: Any, arm: int, mean: float) -> floa
 def columns(
     family: Family, params: Floats, ledger: Ledger, memory: Any, index: Floats
 ) -> dict[str, Floats]:
-    """Per arm: what the surprise at its share counts, the evidence against it (nats), and τ."""
-    means, worths = memory.judged[MEAN], memory.judged[WORTH]
+    """Per arm: how far its rewards are from the leader's level and its belief from the pooled one
+    (nats), what the surprise at the latter counts, and τ.
+    """
+    judged = memory.judged
+    means, worths = judged[MEAN], judged[WORTH]
     known = np.isfinite(means)
     leading = float(means[known].max()) if known.any() else math.inf
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):
         against[a] = worths[a] * evidence_against(family, memory, int(a), leading)
         pull[a] = against[a] / (leading - means[a])
+    plays = 1.0 + float(ledger.plays.sum())
+    sharper = shared_sharpness(ledger, judged, plays) - judged[LOG_SHARPNESS]
     with np.errstate(divide="ignore"):
         return {
+            "distance on rewards": against,
+            "distance on beliefs": distance_on_beliefs(
+                math.log(plays) - judged[LOG_WORTH] + np.where(known, sharper, 0.0)
+            ),
             "surprise": index + against,
-            "evidence against": against,
             "exposure": 1.0 / pull,
             "index": index,
         }

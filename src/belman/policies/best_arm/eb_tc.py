@@ -24,7 +24,6 @@ turn.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,13 +39,14 @@ from belman.policies.best_arm.top_two import (
     least_transport,
     refresh,
 )
-from belman.policies.policy import Floats, share_of_ties, to_be_integrated
-from belman.policies.settings import SubGaussian, is_number, require
+from belman.policies.memory import Floats
+from belman.policies.policy import share_of_ties, to_be_integrated
+from belman.policies.scale import SubGaussian
+from belman.policies.settings import FromZero, Inside
+from belman.registry import register
 
-EB_TC_KERNELS = bundle_with(best_average, least_transport, True, share_of_ties)
 
-
-@dataclass(frozen=True)
+@register
 class EBTC(TopTwo):
     """Play the best average in a share β of turns, else the arm hardest to tell from it.
 
@@ -55,7 +55,7 @@ class EBTC(TopTwo):
     """
 
     name = "eb-tc"
-    kernels = EB_TC_KERNELS
+    kernels = bundle_with(best_average, least_transport, True, share_of_ties)
 
 
 #: Where params have more numbers: ε is `OWN`, then δ and σ.
@@ -101,12 +101,7 @@ def _finished(family, law, params, ledger, memory):
     return 0.5 * least * least > math.log((1.0 + math.log(turns)) / params[DELTA])
 
 
-EB_TC_EPSILON_KERNELS = bundle_with(
-    best_average, least_apart, True, share_of_ties, refresh, _recommend, _finished
-)
-
-
-@dataclass(frozen=True)
+@register
 class EBTCEpsilon(TopTwo, SubGaussian):
     """EB-TC that is content with an arm within `epsilon` of the best, on the scale of rewards.
 
@@ -116,20 +111,13 @@ class EBTCEpsilon(TopTwo, SubGaussian):
     EBTCEpsilon(sigma=None, beta=0.5, epsilon=0.05, delta=0.1)
     """
 
-    sigma: float | None = field(default=None, kw_only=True)
-    epsilon: float = 0.1
-    delta: float = 0.1
+    epsilon: FromZero = 0.1
+    delta: Inside = 0.1
 
     name = "eb-tc-epsilon"
-    kernels = EB_TC_EPSILON_KERNELS
-
-    def __post_init__(self) -> None:
-        TopTwo.__post_init__(self)
-        SubGaussian.__post_init__(self)
-        fits = is_number(self.epsilon) and self.epsilon >= 0.0
-        require(self, "epsilon", fits, "a number from 0 up")
-        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
-        require(self, "delta", fits, "strictly between 0 and 1")
+    kernels = bundle_with(
+        best_average, least_apart, True, share_of_ties, refresh, _recommend, _finished
+    )
 
     def check(self, family: Family, arms: int) -> None:
         """Any family plays; one without a deviation is never finished."""
@@ -139,8 +127,7 @@ class EBTCEpsilon(TopTwo, SubGaussian):
             sigma = self.deviation(family)
         except PolicyError:
             sigma = math.inf
-        own = [float(self.epsilon), float(self.delta), sigma]
-        return np.append(TopTwo.params(self, family), own)
+        return np.append(super().params(family), sigma)
 
 
 @kernel
@@ -154,10 +141,7 @@ def largest_draw(family, law, params, ledger, memory, turn_value, mind, index):
     return found
 
 
-T3C_KERNELS = bundle_with(largest_draw, least_transport, False, to_be_integrated)
-
-
-@dataclass(frozen=True)
+@register
 class T3C(TopTwo):
     """Play the largest of a Thompson draw with chance β, else the arm hardest to tell from it.
 
@@ -167,4 +151,4 @@ class T3C(TopTwo):
 
     name = "t3c"
     draws_from_beliefs = False  # the challenger of every possible leader is not kept
-    kernels = T3C_KERNELS
+    kernels = bundle_with(largest_draw, least_transport, False, to_be_integrated)

@@ -26,15 +26,10 @@ from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import average, known
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    share_of_ties,
-)
-from belman.policies.settings import is_whole, require
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.settings import Arms, Turns
+from belman.registry import register
 
 IN_PLAY, ACCEPTED, REJECTED = 0.0, 1.0, -1.0
 #: Where params have their numbers: the budget of turns, and how many arms are wanted.
@@ -45,9 +40,9 @@ _FAR = 1e300
 class Memory(NamedTuple):
     """What was decided of arms, the plays of each arm in play at the phase's end, the phase."""
 
-    standing: Floats  # (K)
-    quota: Floats  # (1)
-    phase: Floats  # (1)
+    standing: Floats = part("K", whole=(-1, 1))
+    quota: Floats = part(1, whole=(0, 2**53))
+    phase: Floats = part(1, whole=(0, "K+1"))
 
 
 @kernel
@@ -83,7 +78,7 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
             decided = 0.5 * _FAR if memory.standing[a] == ACCEPTED else _FAR
             index[a] = -ledger.plays[a] - (0.0 if memory.standing[a] == IN_PLAY else decided)
 
-    return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, _recommend, _finished)
+    return PolicyKernels(indices, recommend=_recommend, finished=_finished)
 
 
 @kernel
@@ -106,10 +101,9 @@ def _finished(family, law, params, ledger, memory):
 class Elimination(Policy):
     """A policy that spends a budget in phases to find the best arm."""
 
-    budget: int
+    budget: Turns
 
-    def __post_init__(self) -> None:
-        require(self, "budget", is_whole(self.budget, 1), "a whole number of turns from 1 up")
+    remembers = Memory
 
     @property
     def wanted(self) -> int:
@@ -118,12 +112,6 @@ class Elimination(Policy):
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.budget), float(self.wanted)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros(1), np.zeros(1))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"standing": (-1, 1), "quota": (0, 2**53), "phase": (0, arms + 1)}
 
     def check(self, family: Family, arms: int) -> None:
         if self.budget <= arms:
@@ -138,11 +126,7 @@ class Elimination(Policy):
 class EliminationOfMost(Elimination):
     """A policy that spends a budget in phases to find the m best arms."""
 
-    m: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
+    m: Arms = 1
 
     @property
     def wanted(self) -> int:
@@ -214,6 +198,7 @@ def close(params, ledger, memory, mind):
 KERNELS = bundle_with(close)
 
 
+@register
 class SuccessiveAcceptsRejects(EliminationOfMost):
     """Spend a budget on finding the m best arms, deciding one arm at a time.
 
@@ -225,6 +210,7 @@ class SuccessiveAcceptsRejects(EliminationOfMost):
     kernels = KERNELS
 
 
+@register
 class SuccessiveRejects(Elimination):
     """Spend a budget on finding the best arm, rejecting one arm at a time.
 

@@ -16,7 +16,6 @@ spread as Sequential Halving spreads a budget. Cost: a sort of the arms once a r
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,15 +31,9 @@ from belman.policies.best_arm.elimination import (
     bundle_with,
     value,
 )
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    pick,
-    share_of_ties,
-)
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.registry import register
 
 
 @kernel
@@ -84,9 +77,7 @@ def close(params, ledger, memory, mind):
                 memory.standing[a] = ACCEPTED
 
 
-SEQUENTIAL_HALVING_KERNELS = bundle_with(close)
-
-
+@register
 class SequentialHalving(EliminationOfMost):
     """Spend a budget on finding the m best arms, halving the arms in play round by round.
 
@@ -95,16 +86,16 @@ class SequentialHalving(EliminationOfMost):
     """
 
     name = "sequential-halving"
-    kernels = SEQUENTIAL_HALVING_KERNELS
+    kernels = bundle_with(close)
 
 
 _OUT = -1.0
 
 
 class Memory(NamedTuple):
-    """What is left to play in the round (K), or that an arm is out of it."""
+    """What is left to play in the round, or that an arm is out of it."""
 
-    left: Floats
+    left: Floats = part("K", whole=(-1, "K"))
 
 
 @kernel
@@ -150,10 +141,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
             memory.left[best] -= 1.0
 
 
-ANYTIME_HALVING_KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class AnytimeHalving(Policy):
     """Sequential Halving in passes, to be stopped at any time.
 
@@ -162,10 +150,5 @@ class AnytimeHalving(Policy):
     """
 
     name = "anytime-halving"
-    kernels = ANYTIME_HALVING_KERNELS
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"left": (-1, arms)}
+    kernels = PolicyKernels(indices)
+    remembers = Memory

@@ -19,19 +19,22 @@ least B is at most ε: wrong by more than ε with a chance of at most δ. Cost: 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.averages import average, known
+from belman.policies.memory import Floats, part
 from belman.policies.optimism.light_tailed import light_tailed_indices
-from belman.policies.optimism.ucb1 import UCB1Memory
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, no_refresh, share_of_ties
-from belman.policies.settings import SubGaussian, is_number, require
+from belman.policies.optimism.ucb1 import MeanAndWidth
+from belman.policies.policy import PolicyKernels
+from belman.policies.scale import SubGaussian
+from belman.policies.settings import FromZero, Inside, Positive, number
+from belman.registry import register
 
+UpTo100 = Annotated[float, number("[]", 0.0, 100.0, "from 0 to 100")]
 #: Where params have their numbers: the factor of the bonus, 1 + ε, δ, and λ (0 for 1 + 10/K).
 FACTOR, STRETCH, DELTA, SHARE = 0, 1, 2, 3
 
@@ -69,17 +72,7 @@ def _lil_ucb_finished(family, law, params, ledger, memory):
     return most >= 1.0 + share * (total - most)
 
 
-LIL_UCB_KERNELS = PolicyKernels(
-    refresh,
-    light_tailed_indices,
-    choose_by_index,
-    share_of_ties,
-    _lil_ucb_recommend,
-    _lil_ucb_finished,
-)
-
-
-@dataclass(frozen=True)
+@register
 class LilUCB(SubGaussian):
     """Play the largest bound until one arm has most of the plays; that arm is the answer.
 
@@ -89,37 +82,27 @@ class LilUCB(SubGaussian):
     LilUCB(sigma=None, delta=0.02, epsilon=0.0, beta=0.5, share=None)
     """
 
-    delta: float = 0.02
-    epsilon: float = 0.0
-    beta: float = 0.5
-    share: float | None = None
+    delta: Inside = 0.02
+    epsilon: UpTo100 = 0.0
+    beta: UpTo100 = 0.5
+    share: Positive | None = None
 
     name = "lil-ucb"
-    kernels = LIL_UCB_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
-        require(self, "delta", fits, "strictly between 0 and 1")
-        for name in ("epsilon", "beta"):
-            value = getattr(self, name)
-            require(self, name, is_number(value) and 0.0 <= value <= 100.0, "from 0 to 100")
-        fits = self.share is None or (is_number(self.share) and self.share > 0.0)
-        require(self, "share", fits, "a positive number, or None")
+    kernels = PolicyKernels(
+        light_tailed_indices, refresh, recommend=_lil_ucb_recommend, finished=_lil_ucb_finished
+    )
+    remembers = MeanAndWidth
 
     def params(self, family: Family) -> Floats:
         factor = (1.0 + self.beta) * (1.0 + math.sqrt(self.epsilon)) * self.deviation(family)
         return np.array([factor, 1.0 + self.epsilon, self.delta, self.share or 0.0])
 
-    def memory(self, arms: int, dimension: int) -> UCB1Memory:
-        return UCB1Memory(np.zeros(arms), np.zeros(arms))
-
 
 class UGapEMemory(NamedTuple):
-    """What each arm may lack, B (K), and the least of these."""
+    """What each arm may lack, B, and the least of these."""
 
-    lack: Floats
-    least: Floats
+    lack: Floats = part("K", first=np.inf)
+    least: Floats = part(1, first=np.inf)
 
 
 @kernel
@@ -176,15 +159,10 @@ def _ugape_recommend(family, law, params, ledger, memory, score):
 
 @kernel
 def _ugape_finished(family, law, params, ledger, memory):
-    return memory.least[0] <= params[1]
+    return memory.least[0] <= params[2]
 
 
-UGAPE_KERNELS = PolicyKernels(
-    no_refresh, ugape_indices, choose_by_index, share_of_ties, _ugape_recommend, _ugape_finished
-)
-
-
-@dataclass(frozen=True)
+@register
 class UGapE(SubGaussian):
     """Find an arm within `epsilon` of the best, wrong with a chance of at most `delta`.
 
@@ -192,24 +170,12 @@ class UGapE(SubGaussian):
     UGapE(sigma=None, delta=0.1, epsilon=0.05)
     """
 
-    delta: float = 0.1
-    epsilon: float = 0.0
+    delta: Inside = 0.1
+    epsilon: FromZero = 0.0
 
     name = "ugape"
-    kernels = UGAPE_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
-        require(self, "delta", fits, "strictly between 0 and 1")
-        fits = is_number(self.epsilon) and self.epsilon >= 0.0
-        require(self, "epsilon", fits, "a number from 0 up")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([self.deviation(family), float(self.epsilon)])
-
-    def memory(self, arms: int, dimension: int) -> UGapEMemory:
-        return UGapEMemory(np.full(arms, np.inf), np.full(1, np.inf))
+    kernels = PolicyKernels(ugape_indices, recommend=_ugape_recommend, finished=_ugape_finished)
+    remembers = UGapEMemory
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln(4K (t − 1)³/δ)."""

@@ -27,23 +27,11 @@ from belman.engine import factory, kernel
 from belman.errors import PolicyError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, farthest, known, plays_needed, variance
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    pick_most,
-    share_of_ties,
-)
-from belman.policies.settings import (
-    SubGaussian,
-    ends_of_rewards,
-    interval,
-    is_number,
-    is_whole,
-    require,
-)
+from belman.policies.memory import PLACE, Floats, part
+from belman.policies.policy import Policy, PolicyKernels, pick_most
+from belman.policies.scale import SubGaussian, ends_of_rewards, interval
+from belman.policies.settings import Arms, FromZero, Inside
+from belman.registry import register
 
 _NOBODY = -1.0
 #: Constants of the rate that is proved, in Kaufmann and Kalyanakrishnan's Theorem 2.
@@ -56,9 +44,9 @@ WANTED, NEEDED, LOW, HIGH = 0, 1, 2, 3
 class Memory(NamedTuple):
     """Who leads, whose turn is next in this round, and how far bounds overlapped when it began."""
 
-    leads: Floats  # (K)
-    partner: Floats  # (1)
-    overlap: Floats  # (1)
+    leads: Floats = part("K", whole=(0, 1))
+    partner: Floats = part(1, first=_NOBODY, whole=PLACE)
+    overlap: Floats = part(1, first=np.inf)
 
 
 @kernel
@@ -129,18 +117,13 @@ def bundle_with(bound: Callable[..., float], passes: Callable[..., bool]) -> Pol
             index[int(memory.partner[0])] = np.inf
             memory.partner[0] = _NOBODY
 
-    return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, finished=_finished)
+    return PolicyKernels(indices, finished=_finished)
 
 
 @kernel
 def _finished(family, law, params, ledger, memory):
     return memory.overlap[0] <= 0.0
 
-
-LUCB_KERNELS = {
-    "hoeffding": bundle_with(hoeffding_bound, always_passes),
-    "kl": bundle_with(kl_bound, kl_passes),
-}
 
 #: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
 RATES: dict[str, Callable[[Floats, int, float], Floats]] = {
@@ -155,7 +138,25 @@ def _proven(turns: Floats, doubt: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class KLLUCB(Policy):
+class Rounds(Policy):
+    """A policy that plays in rounds the weakest of m leaders and the strongest other, until they
+    are told apart but for a chance `delta`.
+    """
+
+    delta: Inside = 0.1
+    m: Arms = 1
+
+    remembers = Memory
+
+    def check(self, family: Family, arms: int) -> None:
+        super().check(family, arms)
+        if self.m >= arms:
+            asked = f"{self.name} is asked for the {self.m} best of {arms} arms"
+            raise PolicyError(f"{asked}: m must be less than their number")
+
+
+@register
+class KLLUCB(Rounds):
     """Play in rounds the weakest of the m leaders and the strongest other, by the family's d.
 
     `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ),
@@ -165,40 +166,25 @@ class KLLUCB(Policy):
     KLLUCB(delta=0.05, m=1, rate='customary')
     """
 
-    delta: float = 0.1
-    m: int = 1
     rate: str = "customary"
 
     name = "kl-lucb"
-    kernels = LUCB_KERNELS["kl"]
+    kernels = bundle_with(kl_bound, kl_passes)
 
     def __post_init__(self) -> None:
-        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
-        require(self, "delta", fits, "strictly between 0 and 1")
-        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
+        super().__post_init__()
         if self.rate not in RATES:
             raise PolicyError(unknown("rate", self.rate, RATES))
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.m), plays_needed(family), *family.mean_range])
 
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.full(1, _NOBODY), np.full(1, np.inf))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"leads": (0, 1), "partner": (-1, arms - 1)}
-
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """β(t, δ)."""
         return RATES[self.rate](turns, arms, self.delta)
 
-    def check(self, family: Family, arms: int) -> None:
-        if self.m >= arms:
-            asked = f"{self.name} is asked for the {self.m} best of {arms} arms"
-            raise PolicyError(f"{asked}: m must be less than their number")
 
-
-@dataclass(frozen=True)
+@register
 class LUCB(KLLUCB):
     """LUCB by Hoeffding's inequality, for rewards between two bounds: `range`, or the family's own.
 
@@ -209,18 +195,17 @@ class LUCB(KLLUCB):
     range: tuple[float, float] | None = None
 
     name = "lucb"
-    kernels = LUCB_KERNELS["hoeffding"]
+    kernels = bundle_with(hoeffding_bound, always_passes)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "range", interval(self.name, self.range))
 
     def params(self, family: Family) -> Floats:
-        return np.array([float(self.m), 0.0, *ends_of_rewards(self.name, self.range, family)])
+        return np.array([float(self.m), 0.0, *self.about(family)])
 
-    def check(self, family: Family, arms: int) -> None:
-        super().check(family, arms)
-        ends_of_rewards(self.name, self.range, family)
+    def about(self, family: Family) -> tuple[float, ...]:
+        return ends_of_rewards(self.name, self.range, family)
 
 
 #: Where params have their numbers, after how many arms are wanted and a 0: σ, δ and ε.
@@ -243,43 +228,18 @@ def iterated_bound(family, law, params, ledger, arm, f, up):
     return average(ledger, arm) + (reach - params[SLACK] if up else -reach)
 
 
-LUCB_PLUS_PLUS_KERNELS = bundle_with(iterated_bound, always_passes)
-
-
-@dataclass(frozen=True)
-class LUCBPlusPlus(SubGaussian):
+@register
+class LUCBPlusPlus(Rounds, SubGaussian):
     """Find the m best arms, within `epsilon`, wrong with a chance of at most `delta`.
 
     >>> LUCBPlusPlus(epsilon=0.05)
     LUCBPlusPlus(sigma=None, delta=0.1, m=1, epsilon=0.05)
     """
 
-    delta: float = 0.1
-    m: int = 1
-    epsilon: float = 0.0
+    epsilon: FromZero = 0.0
 
     name = "lucb++"
-    kernels = LUCB_PLUS_PLUS_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
-        require(self, "delta", fits, "strictly between 0 and 1")
-        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
-        fits = is_number(self.epsilon) and self.epsilon >= 0.0
-        require(self, "epsilon", fits, "a number from 0 up")
+    kernels = bundle_with(iterated_bound, always_passes)
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.m), 0.0, self.deviation(family), self.delta, self.epsilon])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return KLLUCB(m=self.m).memory(arms, dimension)
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return KLLUCB(m=self.m).whole_numbers(arms)
-
-    def check(self, family: Family, arms: int) -> None:
-        super().check(family, arms)
-        if self.m >= arms:
-            asked = f"{self.name} is asked for the {self.m} best of {arms} arms"
-            raise PolicyError(f"{asked}: m must be less than their number")

@@ -17,10 +17,8 @@ import numpy as np
 from belman.engine import kernel
 from belman.errors import SettingError, unknown
 from belman.families.family import Family
-from belman.policies.averages import average, known, variance
-from belman.policies.policy import Floats
-
-_LEAST_SPREAD = 1e-300
+from belman.policies.averages import LEAST_SPREAD, average, known, variance
+from belman.policies.memory import Floats
 
 
 @kernel
@@ -33,8 +31,8 @@ def contrast(family, law, ledger, needed, a, b):
         return 0.0
     spread = other_spread = 1.0
     if needed > 0.0:
-        spread = max(variance(ledger, a), _LEAST_SPREAD)
-        other_spread = max(variance(ledger, b), _LEAST_SPREAD)
+        spread = max(variance(ledger, a), LEAST_SPREAD)
+        other_spread = max(variance(ledger, b), LEAST_SPREAD)
     plays, other_plays = ledger.plays[a], ledger.plays[b]
     x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
     against = other_plays * family.d(law, other, x, other_spread)

@@ -11,27 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import Family, term_count
-from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.policies.averages import LEAST_SPREAD, ByAverages, keep_moments, keep_terms
+from belman.policies.memory import PLACE, Floats, part
 from belman.policies.policy import (
-    Floats,
     Kernel,
-    Policy,
     PolicyKernels,
-    choose_by_index,
     never_finished,
     score_by_expected_reward,
 )
-from belman.policies.settings import is_number, require
+from belman.policies.settings import Inside
 
 _NOBODY = -1
-_LEAST_SPREAD = 1e-300
 #: Where params have their numbers: the plays before an arm is known, β, and what a policy adds.
 NEEDED, BETA, OWN = 0, 1, 2
 
@@ -39,31 +35,20 @@ NEEDED, BETA, OWN = 0, 1, 2
 class Memory(NamedTuple):
     """What is known of each arm, how often it led, and who leads and challenges in the turn."""
 
-    mean: Floats  # (K) average reward, infinite before the arm is known
-    spread: Floats  # (K) variance of its rewards, where the divergence needs it
-    terms: Floats  # (`term_count`, K) its side of the evidence
-    scratch: Floats  # (`term_count`)
-    led: Floats  # (K) turns in which it led
-    followed: Floats  # (K) turns in which it led and was played
-    pair: Floats  # (2) leader and challenger
+    mean: Floats = part("K", first=np.inf)  # average reward, infinite before the arm is known
+    spread: Floats = part("K", first=1.0)  # variance of its rewards, where d needs it
+    terms: Floats = part("T", "K")  # its side of the evidence
+    scratch: Floats = part("T")
+    led: Floats = part("K")  # turns in which it led
+    followed: Floats = part("K")  # turns in which it led and was played
+    pair: Floats = part(2, first=-1.0, whole=PLACE)  # leader and challenger
 
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    memory.mean[arm], memory.spread[arm] = np.inf, 1.0
-    if known(ledger, arm, params[NEEDED]):
-        memory.mean[arm] = average(ledger, arm)
-        if params[NEEDED] > 0.0:
-            memory.spread[arm] = variance(ledger, arm)
-        keep_terms(
-            family,
-            law,
-            memory.mean[arm],
-            memory.spread[arm],
-            memory.scratch,
-            memory.terms,
-            arm,
-        )
+    if keep_moments(ledger, memory, arm, params[NEEDED], np.inf):
+        mean, spread, scratch = memory.mean[arm], memory.spread[arm], memory.scratch
+        keep_terms(family, law, mean, spread, scratch, memory.terms, arm)
 
 
 @kernel
@@ -89,8 +74,8 @@ def transport(family, law, ledger, memory, leader, arm):
     if not mean > other:
         return 0.0
     plays, other_plays = ledger.plays[leader], ledger.plays[arm]
-    spread = max(memory.spread[leader], _LEAST_SPREAD)
-    other_spread = max(memory.spread[arm], _LEAST_SPREAD)
+    spread = max(memory.spread[leader], LEAST_SPREAD)
+    other_spread = max(memory.spread[arm], LEAST_SPREAD)
     x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
     family.weights(law, x, memory.scratch)
     against = max(family.evidence(memory.terms, leader, memory.scratch), 0.0)
@@ -158,32 +143,13 @@ def bundle_with(
         index[leader] = 2.0 if follows else 1.0
         index[rival] = 1.0 if follows else 2.0
 
-    return PolicyKernels(refreshed, indices, choose_by_index, propensity, recommend, finished)
+    return PolicyKernels(indices, refreshed, propensity, recommend=recommend, finished=finished)
 
 
 @dataclass(frozen=True)
-class TopTwo(Policy):
+class TopTwo(ByAverages):
     """A policy that plays a leader in a share `beta` of turns, else its challenger."""
 
-    beta: float = 0.5
+    beta: Inside = 0.5
 
-    def __post_init__(self) -> None:
-        fits = is_number(self.beta) and 0.0 < self.beta < 1.0
-        require(self, "beta", fits, "strictly between 0 and 1")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([plays_needed(family), self.beta])
-
-    def memory(self, arms: int, dimension: int) -> Any:
-        return Memory(
-            mean=np.full(arms, np.inf),
-            spread=np.ones(arms),
-            terms=np.zeros((term_count(dimension), arms)),
-            scratch=np.zeros(term_count(dimension)),
-            led=np.zeros(arms),
-            followed=np.zeros(arms),
-            pair=np.full(2, float(_NOBODY)),
-        )
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"pair": (-1, arms - 1)}
+    remembers: ClassVar[type[tuple[Any, ...]]] = Memory

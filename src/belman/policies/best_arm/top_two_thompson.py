@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.policy import (
-    Floats,
-    Ledger,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    pick,
-    to_be_integrated,
-)
-from belman.policies.settings import is_number, require
+from belman.policies.memory import Floats
+from belman.policies.policy import Ledger, Policy, PolicyKernels, pick, to_be_integrated
+from belman.policies.settings import PositiveShare
 from belman.policies.thompson.thompson import chances_of_largest
+from belman.registry import register
 
 _DRAWS = 100  # before the runner-up of the last draw is taken
 _BESIDE = 0.3  # below this quantile of the leader another arm's 1 − 0.3 is well in the race
@@ -82,10 +73,7 @@ def _laws(family, law, beliefs, points, levels):
             levels[a, i] = family.mean_cdf(law, beliefs[a], points[i])
 
 
-KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
-
-
-@dataclass(frozen=True)
+@register
 class TopTwoThompson(Policy):
     """With chance β play the largest of a draw, else draw again until another arm is the largest.
 
@@ -97,14 +85,10 @@ class TopTwoThompson(Policy):
     [0.462, 0.392, 0.146]
     """
 
-    beta: float = 0.5
+    beta: PositiveShare = 0.5
 
     name = "top-two-thompson"
-    kernels = KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_number(self.beta) and 0.0 < self.beta <= 1.0
-        require(self, "beta", fits, "above 0 and at most 1")
+    kernels = PolicyKernels(indices, propensity=to_be_integrated)
 
     def chances(self, best: Floats) -> Floats:
         """Where the leader is not next to sure, or there are but two arms."""

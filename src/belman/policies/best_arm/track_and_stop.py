@@ -13,15 +13,15 @@ Chernoff's stopping rule it needs T*(μ) ln(1/δ) turns as δ → 0, which no ru
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.averages import average, known, plays_needed, variance
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.averages import ByAverages, keep_moments
+from belman.policies.memory import PLACE, Floats, part
+from belman.policies.policy import PolicyKernels
+from belman.registry import register
 
 _STEPS = 100
 _ENOUGH = 1e-8
@@ -94,19 +94,16 @@ def solve(family, law, means, spreads, leader, guess, ratios):
 class Memory(NamedTuple):
     """Averages and variances; the leader of the last turn, and where the search for w* ended."""
 
-    mean: Floats  # (K) −∞ before the arm is known
-    spread: Floats  # (K)
-    ratios: Floats  # (K) w_a/w_*
-    level: Floats  # (1) y, as a share of the most it can be
-    leader: Floats  # (1)
+    mean: Floats = part("K", first=-np.inf)  # −∞ before the arm is known
+    spread: Floats = part("K", first=1.0)
+    ratios: Floats = part("K", first=1.0)  # w_a/w_*
+    level: Floats = part(1)  # y, as a share of the most it can be
+    leader: Floats = part(1, first=-1.0, whole=PLACE)
 
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    memory.mean[arm] = -np.inf
-    if known(ledger, arm, params[0]):
-        memory.mean[arm] = average(ledger, arm)
-        memory.spread[arm] = max(variance(ledger, arm), 1e-300) if params[0] > 0.0 else 1.0
+    keep_moments(ledger, memory, arm, params[0], -np.inf)
 
 
 @kernel
@@ -141,11 +138,8 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         index[a] = total * memory.ratios[a] / weight - ledger.plays[a]
 
 
-KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
-class TrackAndStop(Policy):
+@register
+class TrackAndStop(ByAverages):
     """Play the arm that lags most behind the proportions that tell the best arm soonest.
 
     >>> TrackAndStop()
@@ -153,18 +147,8 @@ class TrackAndStop(Policy):
     """
 
     name = "track-and-stop"
-    kernels = KERNELS
-
-    def params(self, family: Family) -> Floats:
-        return np.array([plays_needed(family)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            np.full(arms, -np.inf), np.ones(arms), np.ones(arms), np.zeros(1), np.full(1, -1.0)
-        )
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"leader": (-1, arms - 1)}
+    kernels = PolicyKernels(indices, refresh)
+    remembers = Memory
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt(t)."""

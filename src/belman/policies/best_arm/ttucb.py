@@ -17,13 +17,12 @@ at 20 arms.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family, term_count
+from belman.families.family import Family
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.top_two import (
     OWN,
@@ -33,9 +32,11 @@ from belman.policies.best_arm.top_two import (
     coin_of_pair,
     least_transport,
 )
+from belman.policies.memory import PLACE, Floats, part
 from belman.policies.optimism.kl_bound import race, renew, survey
-from belman.policies.policy import Floats, leader, share_of_ties
-from belman.policies.settings import SubGaussian
+from belman.policies.policy import leader, share_of_ties
+from belman.policies.scale import SubGaussian
+from belman.registry import register
 
 _RATE = 1.2 * (1.0 + 1.2)
 
@@ -43,19 +44,19 @@ _RATE = 1.2 * (1.0 + 1.2)
 class Memory(NamedTuple):
     """What a top-two policy keeps, what a bound is searched by (`kl_bound.py`), and the bounds."""
 
-    mean: Floats
-    spread: Floats
-    terms: Floats
-    scratch: Floats
-    led: Floats
-    followed: Floats
-    pair: Floats
-    level: Floats
-    ceiling: Floats
-    bound: Floats
-    guess: Floats
-    weights: Floats
-    bounds: Floats  # (K) of the turn
+    mean: Floats = part("K", first=np.inf)
+    spread: Floats = part("K", first=1.0)
+    terms: Floats = part("T", "K")
+    scratch: Floats = part("T")
+    led: Floats = part("K")
+    followed: Floats = part("K")
+    pair: Floats = part(2, first=-1.0, whole=PLACE)
+    level: Floats = part("K")
+    ceiling: Floats = part("K")
+    bound: Floats = part("K")
+    guess: Floats = part(1)
+    weights: Floats = part("T")
+    bounds: Floats = part("K")  # of the turn
 
 
 @kernel
@@ -83,10 +84,7 @@ def _largest_open(ledger, memory, index):
     return found
 
 
-TTUCB_KERNELS = bundle_with(largest_bound, least_transport, True, share_of_ties, refresh)
-
-
-@dataclass(frozen=True)
+@register
 class TTUCB(TopTwo):
     """Play the arm with the largest upper bound in a share β of turns, else its hardest rival.
 
@@ -95,22 +93,12 @@ class TTUCB(TopTwo):
     """
 
     name = "ttucb"
-    kernels = TTUCB_KERNELS
+    kernels = bundle_with(largest_bound, least_transport, True, share_of_ties, refresh)
+    remembers = Memory
 
     def params(self, family: Family) -> Floats:
         scale = (0.0, plays_needed(family), 0.0, 1.0, family.mean_range[1], *family.law)
         return np.append(super().params(family), scale)
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            **TopTwo.memory(self, arms, dimension)._asdict(),
-            level=np.zeros(arms),
-            ceiling=np.zeros(arms),
-            bound=np.zeros(arms),
-            guess=np.zeros(1),
-            weights=np.zeros(term_count(dimension)),
-            bounds=np.zeros(arms),
-        )
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """2.64 ln t."""
@@ -161,10 +149,7 @@ def most_improvement_on(family, law, params, ledger, memory, first, mind, index)
     return _most(ledger, memory, params[OWN], memory.mean[first], other, first, index)
 
 
-TTEI_KERNELS = bundle_with(most_improvement, most_improvement_on, False, coin_of_pair)
-
-
-@dataclass(frozen=True)
+@register
 class TTEI(TopTwo, SubGaussian):
     """Play the arm of the largest expected improvement with chance β, else that on this arm.
 
@@ -172,14 +157,11 @@ class TTEI(TopTwo, SubGaussian):
     TTEI(sigma=None, beta=0.5)
     """
 
-    sigma: float | None = field(default=None, kw_only=True)
-
     name = "ttei"
-    kernels = TTEI_KERNELS
-
-    def __post_init__(self) -> None:
-        TopTwo.__post_init__(self)
-        SubGaussian.__post_init__(self)
+    kernels = bundle_with(most_improvement, most_improvement_on, False, coin_of_pair)
 
     def params(self, family: Family) -> Floats:
-        return np.append(TopTwo.params(self, family), self.deviation(family))
+        return np.append(super().params(family), self.deviation(family))
+
+    def check(self, family: Family, arms: int) -> None:
+        self.deviation(family)

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
+from belman.families.family import TERMS
 from belman.policies.averages import keep_terms
-from belman.policies.belman.evidence import phi
+from belman.policies.belman.evidence import phi, rounded
 from belman.policies.change import fading_bank, run_lengths
 from belman.policies.change.fading_bank import Fading
 from belman.policies.change.run_lengths import (
@@ -34,30 +35,32 @@ from belman.policies.change.run_lengths import (
     gone,
     least_said,
 )
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.memory import Floats, part, record
+from belman.policies.policy import PolicyKernels
 
 POOL, REACH, MOST, SURE, RENEWAL, PRIOR_MEAN, PRIOR_WORTH = 0, 1, 2, 3, 4, 5, 6
 UNIT, MEMBERS, SIZE, SPANS = 7, 8, 9, 10  # seconds of a unit of time (0: turns), and sizes
 HEAD = 11
-MEAN, WORTH = 0, 1  # rows of judged
-_STEPS, _LITTLE = 8.0, 1e-3  # as in `evidence.py`
+MEAN, WORTH = 0, 1  # rows of judged, and of sides
+SURPRISE, AGAINST = 2, 3  # further rows of sides; of an unknown arm the mean is infinite
+_LITTLE = 1e-3  # as in `evidence.py`
 
 
 class Memory(NamedTuple):
     """A bank, and what a turn needs of its members (J), arms (K) and runs (R)."""
 
-    bank: Bank
-    fading: Fading
-    judged: Floats  # (2, J, K) mean and worth of the runs of an arm, weighed
-    terms: Floats  # (J, K, TERMS, R) the runs' side of the evidence, with the shift
-    worths: Floats  # (J, K, R)
-    means: Floats  # (J, K, R) as judged, with the shift
-    shifts: Floats  # (J)
-    waiting: Floats  # (K) asks whose reward is not told yet
-    seeded: Floats  # (K) whether the bank knows the arm
-    fresh: Floats  # (K) whether what a turn needs of the arm is there
-    scratch: Floats  # (TERMS)
-    arm_scratch: Floats  # (2, K)
+    bank: Bank = record(Bank)
+    fading: Fading = record(Fading)
+    judged: Floats = part(2, "J", "K")  # mean and worth of the runs of an arm, weighed
+    terms: Floats = part("J", "K", TERMS, "R")  # the runs' side of the evidence, with the shift
+    worths: Floats = part("J", "K", "R")
+    means: Floats = part("J", "K", "R")  # as judged, with the shift
+    shifts: Floats = part("J")
+    waiting: Floats = part("K")  # asks whose reward is not told yet
+    seeded: Floats = part("K")  # whether the bank knows the arm
+    fresh: Floats = part("K")  # whether what a turn needs of the arm is there
+    scratch: Floats = part(TERMS)
+    sides: Floats = part(4, "K")  # of a member: mean, worth, surprise and evidence of every arm
 
 
 @kernel
@@ -150,7 +153,7 @@ def shift_of(family, law, params, prior, means, worths):
     spread = family.moved(law, family.spread(law, prior), mean, mean + exact)
     if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, spread) < _LITTLE:
         return 0.0
-    return -(2.0 ** (np.rint(_STEPS * math.log2(-exact)) / _STEPS))
+    return rounded(exact, moved, learned)
 
 
 @kernel
@@ -170,10 +173,11 @@ def lifetime(params, bank, hazard):
 
 
 @kernel
-def weigh_member(family, law, params, prior, memory, j, hazard, greed, index):
-    """Add a member's W_j (φ(x_a) − e_a) to the index of every arm."""
-    bank = memory.bank
-    means, worths = memory.arm_scratch[0], memory.arm_scratch[1]
+def judge_member(family, law, params, memory, j, index):
+    """Find a member's surprise x_a and evidence e_a of every arm; False if none is known."""
+    bank, count, size = memory.bank, int(params[MEMBERS]), int(params[SIZE])
+    hazard, prior = params[HEAD + j], params[HEAD + 2 * count : HEAD + 2 * count + size]
+    means, worths = memory.sides[MEAN], memory.sides[WORTH]
     now, told = time_of_decision(params, bank), 1.0
     for a in range(index.size):
         changed = gone(hazard, elapsed_at(bank, a, now))
@@ -199,25 +203,22 @@ def weigh_member(family, law, params, prior, memory, j, hazard, greed, index):
         else:
             means[a] = np.inf
     if leading == -np.inf:
-        return
+        return False
     above = 1.0
     if hazard > 0.0 and params[PRIOR_WORTH] > 0.0:
         above = 1.0 - family.mean_cdf(law, prior, leading)
     family.weights(law, leading, memory.scratch)
     lived = min(told, lifetime(params, bank, hazard)) if hazard > 0.0 else told
     for a in range(index.size):
-        if means[a] == np.inf:
-            index[a] = np.inf
-            continue
-        surprise = math.log(lived / (worths[a] + memory.waiting[a]))
-        if hazard > 0.0:
-            surprise = max(surprise, 0.0)
-        against = 0.0
-        if means[a] < leading:
-            changed = gone(hazard, elapsed_at(bank, a, now))
-            against = evidence_of(family, memory, j, a, leading, changed, above)
-        value = phi(surprise, greed, params[REACH]) - min(against, params[MOST])
-        index[a] += bank.members[j] * value
+        if means[a] < np.inf:
+            surprise = math.log(lived / (worths[a] + memory.waiting[a]))
+            against = 0.0
+            if means[a] < leading:
+                changed = gone(hazard, elapsed_at(bank, a, now))
+                against = evidence_of(family, memory, j, a, leading, changed, above)
+            memory.sides[SURPRISE, a] = max(surprise, 0.0) if hazard > 0.0 else surprise
+            memory.sides[AGAINST, a] = min(against, params[MOST])
+    return True
 
 
 @kernel
@@ -242,12 +243,17 @@ def evidence_of(family, memory, j, arm, leading, changed, above):
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, greed, mind, index):
-    count, size = int(params[MEMBERS]), int(params[SIZE])
-    prior = params[HEAD + 2 * count : HEAD + 2 * count + size]
+    """Sum the members' W_j (φ(x_a) − e_a) of every arm."""
     for a in range(index.size):
         index[a] = 0.0 if index[a] == index[a] else np.nan
-    for j in range(count):
-        weigh_member(family, law, params, prior, memory, j, params[HEAD + j], greed, index)
+    for j in range(int(params[MEMBERS])):
+        if judge_member(family, law, params, memory, j, index):
+            for a in range(index.size):
+                if memory.sides[MEAN, a] < np.inf:
+                    counts = phi(memory.sides[SURPRISE, a], greed, params[REACH])
+                    index[a] += memory.bank.members[j] * (counts - memory.sides[AGAINST, a])
+                else:
+                    index[a] = np.inf
 
 
 @kernel
@@ -259,6 +265,4 @@ def recommend(family, law, params, ledger, memory, score):
             score[a] += memory.bank.members[j] * memory.judged[MEAN, j, a]
 
 
-KERNELS = PolicyKernels(
-    refresh, indices, choose_by_index, share_of_ties, recommend=recommend, learn=learn
-)
+KERNELS = PolicyKernels(indices, refresh, learn=learn, recommend=recommend)

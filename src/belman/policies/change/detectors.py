@@ -29,15 +29,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.policy import Floats
-from belman.policies.settings import is_number, is_whole
+from belman.policies.memory import Floats
+from belman.policies.policy import numbers_of
+from belman.policies.settings import Allowed, FromOne, FromZero, check_settings, is_whole, number
+from belman.registry import register
 
 #: Whole numbers that a detector keeps of an arm.
 MARKS = 3
@@ -50,27 +52,28 @@ class Detector(ABC):
     name: ClassVar[str]
     #: The kernel, a global of the module of this class.
     watch: ClassVar[Callable[..., Any]]
+    #: Every detector that is known by name.
+    registry: ClassVar[dict[str, type[Detector]]] = {}
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     @property
     @abstractmethod
     def size(self) -> int:
         """How many numbers `state` has."""
 
-    @abstractmethod
     def params(self, family: Family) -> Floats:
         """The numbers that the user chose, as the kernel reads them."""
+        return np.array(numbers_of(self))
 
     def check(self, family: Family) -> None:
         """Raise PolicyError where it cannot watch such rewards."""
         return
 
-    def _require(self, name: str, fits: bool, allowed: str) -> None:
-        if not fits:
-            value = getattr(self, name)
-            raise PolicyError(
-                f"{name}={value!r} is not valid for {self.name}: it must be {allowed}"
-            )
 
+#: Every detector by its name.
+DETECTORS = Detector.registry
 
 SPLITS = 256
 SEEN, KEPT, STRIDE = 0, 1, 2  # marks
@@ -116,7 +119,7 @@ def glr_watch(family, law, params, marks, state, reward):
     return False
 
 
-@dataclass(frozen=True)
+@register
 class GLRTest(Detector):
     """Two means explain the rewards better than one, at risk `delta`; tried `every` so many.
 
@@ -124,23 +127,12 @@ class GLRTest(Detector):
     GLRTest(delta=0.01, every=5)
     """
 
-    delta: float = 0.01
-    every: int = 5
+    delta: Annotated[float, number("()", 0.0, 1.0, "a risk between 0 and 1")] = 0.01
+    every: FromOne = 5
 
     name = "glr-test"
     watch = glr_watch
-
-    def __post_init__(self) -> None:
-        risk = is_number(self.delta) and 0.0 < self.delta < 1.0
-        self._require("delta", risk, "a risk between 0 and 1")
-        self._require("every", is_whole(self.every, 1), "a whole number from 1 up")
-
-    @property
-    def size(self) -> int:
-        return FIRST + SPLITS
-
-    def params(self, family: Family) -> Floats:
-        return np.array([float(self.delta), float(self.every)])
+    size = FIRST + SPLITS
 
     def check(self, family: Family) -> None:
         if not family.mean_fixes_law:
@@ -161,7 +153,7 @@ def cusum_watch(family, law, params, marks, state, reward):
     return max(state[1], state[2]) >= params[2]
 
 
-@dataclass(frozen=True)
+@register
 class CUSUMTest(Detector):
     """The mean of the first `basis` rewards has moved by more than `slack`, in the rewards' units.
 
@@ -169,28 +161,19 @@ class CUSUMTest(Detector):
     CUSUMTest(basis=50, slack=0.1, bar=8.0)
     """
 
-    basis: int = 50
-    slack: float = 0.1
-    bar: float = 10.0
+    basis: FromOne = 50
+    slack: FromZero = 0.1
+    bar: FromZero = 10.0
 
     name = "cusum-test"
     watch = cusum_watch
-
-    def __post_init__(self) -> None:
-        self._require("basis", is_whole(self.basis, 1), "a whole number from 1 up")
-        for name, least in (("slack", 0.0), ("bar", 0.0)):
-            value = getattr(self, name)
-            self._require(name, is_number(value) and value >= least, "a number from 0 up")
-
-    @property
-    def size(self) -> int:
-        return 3
-
-    def params(self, family: Family) -> Floats:
-        return np.array([float(self.basis), float(self.slack), float(self.bar)])
+    size = 3
 
 
 _MOST = 100_000
+_EVEN = Allowed(
+    lambda last: is_whole(last, 2, _MOST) and last % 2 == 0, f"an even number from 2 to {_MOST:,}"
+)
 
 
 @kernel
@@ -208,7 +191,7 @@ def window_watch(family, law, params, marks, state, reward):
     return marks[0] >= size and abs(state[0] - state[1]) > params[0]
 
 
-@dataclass(frozen=True)
+@register
 class WindowTest(Detector):
     """The sums of the two halves of the last `last` rewards of an arm differ by more than `bar`.
 
@@ -216,16 +199,11 @@ class WindowTest(Detector):
     WindowTest(last=100, bar=20.0)
     """
 
-    last: int = 200
-    bar: float = 40.0
+    last: Annotated[int, _EVEN] = 200
+    bar: FromZero = 40.0
 
     name = "window-test"
     watch = window_watch
-
-    def __post_init__(self) -> None:
-        fits = is_whole(self.last, 2) and self.last <= _MOST and self.last % 2 == 0
-        self._require("last", fits, f"an even number from 2 to {_MOST:,}")
-        self._require("bar", is_number(self.bar) and self.bar >= 0.0, "a number from 0 up")
 
     @property
     def size(self) -> int:

@@ -5,20 +5,31 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from belman.errors import PolicyError
 from belman.exposure import Evidence
-from belman.families.family import TERMS, Family
+from belman.families.family import Family
+from belman.manifold import distance_on_beliefs
+from belman.policies import memory as memories
 from belman.policies.change import fading_bank, run_lengths
-from belman.policies.change.aging_evidence import KERNELS, Memory, time_of_decision
+from belman.policies.change.aging_evidence import (
+    AGAINST,
+    KERNELS,
+    MEAN,
+    SURPRISE,
+    Memory,
+    judge_member,
+    time_of_decision,
+)
 from belman.policies.change.run_lengths import EVENTS, NOTICED, NOW, TURN, WEIGHT, elapsed_at, gone
-from belman.policies.policy import Change, Floats, Ledger, Policy, rearranged
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.memory import Floats, rearranged
+from belman.policies.policy import Change, Ledger, Policy
+from belman.policies.settings import is_number, number, require, whole
+from belman.registry import register
 
 #: Spans after which what was seen has faded, in times between changes of the quickest member.
 _SPANS = (0.05, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -26,7 +37,7 @@ _SPANS = (0.05, 0.1, 0.3, 1.0, 3.0, 10.0)
 _UNITS, _HALF_LIVES = 100.0, (math.inf, 10.0, 1.0, 0.1)
 
 
-@dataclass(frozen=True)
+@register
 class Drift(Policy):
     """BelMan where the world may change, for families with conjugate beliefs.
 
@@ -47,10 +58,10 @@ class Drift(Policy):
 
     hazards: tuple[float, ...] = (0.0, 1e-4, 1e-3, 1e-2)
     shares: tuple[float, ...] = (0.7, 0.18, 0.09, 0.03)
-    renewal: float = 3e-4
-    runs: int = 8
-    most: float = 20.0
-    sure: float = 0.95
+    renewal: Annotated[float, number("[)", 0.0, 1.0, "a share from 0 to less than 1")] = 3e-4
+    runs: Annotated[int, whole(2, "from 2 to 4096", 4096)] = 8
+    most: Annotated[float, number("(]", 0.0, math.inf, "a positive number of nats")] = 20.0
+    sure: Annotated[float, number("[)", 0.5, 1.0, "from 0.5 to below 1")] = 0.95
     gain: float = 2.25
     reach: float = 7.5
     pool: float = 5.0
@@ -72,13 +83,7 @@ class Drift(Policy):
             object.__setattr__(self, name, tuple(map(float, given)))
         fits = len(self.shares) == len(self.hazards) and abs(sum(self.shares) - 1.0) < 1e-6
         require(self, "shares", fits and min(self.shares) > 0.0, "one a hazard, adding up to 1")
-        renewed = is_number(self.renewal) and 0.0 <= self.renewal < 1.0
-        require(self, "renewal", renewed, "a share from 0 to less than 1")
-        require(self, "runs", is_whole(self.runs, 2) and self.runs <= 4096, "from 2 to 4096")
-        require(
-            self, "sure", is_number(self.sure) and 0.5 <= self.sure < 1.0, "from 0.5 to below 1"
-        )
-        require(self, "most", is_number(self.most) and self.most > 0.0, "a positive number of nats")
+        super().__post_init__()
         Evidence(self.gain, self.reach, self.pool)
         for name in ("per", "half_life"):
             given = getattr(self, name)
@@ -125,25 +130,16 @@ class Drift(Policy):
         sizes = [float(len(self.rates)), float(family.dimension), float(len(self.spans))]
         return np.array([*head, *sizes, *self.rates, *self.shares, *family.prior, *self.spans])
 
+    def _sizes(self, arms: int, dimension: int) -> memories.Sizes:
+        members, spans = len(self.hazards), len(self.spans)
+        return run_lengths.bank_sizes(members, arms, self.runs, dimension, spans)
+
     def memory(self, arms: int, dimension: int) -> Memory:
-        members, runs = len(self.hazards), self.runs
-        return Memory(
-            bank=run_lengths.blank(members, arms, runs, dimension),
-            fading=fading_bank.blank(len(self.spans), arms, dimension),
-            judged=np.zeros((2, members, arms)),
-            terms=np.zeros((members, arms, TERMS, runs)),
-            worths=np.zeros((members, arms, runs)),
-            means=np.zeros((members, arms, runs)),
-            shifts=np.zeros(members),
-            waiting=np.zeros(arms),
-            seeded=np.zeros(arms),
-            fresh=np.zeros(arms),
-            scratch=np.zeros(TERMS),
-            arm_scratch=np.zeros((2, arms)),
-        )
+        fresh: Memory = memories.blank(Memory, self._sizes(arms, dimension))
+        return fresh
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"bank_counts": (0, self.runs), "bank_clock": (0, 10**15)}
+        return memories.whole_parts(Memory, self._sizes(arms, 0))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         return Evidence(self.gain, self.reach, self.pool).pull(turns, arms)
@@ -251,10 +247,26 @@ class Drift(Policy):
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
-        """Per arm the chance that it changed since its world was acknowledged, and the index."""
-        own = np.array(self.rates), np.array(self.shares), memory.bank
-        changed = [run_lengths.chance_of_change(*own, a) for a in range(len(index))]
-        return {"changed": np.array(changed), "index": index}
+        """Per arm both distances (nats), averaged over the members by their weights, what the
+        surprise counts, the chance that it changed since its world was acknowledged, the index.
+        """
+        against, apart = np.zeros(len(index)), np.zeros(len(index))
+        own = family.kernels, family.law, self.params(family), memory
+        for j, weight in enumerate(memory.bank.members):
+            if judge_member(*own, j, index):
+                sides = memory.sides
+                known = np.isfinite(sides[MEAN])
+                against += weight * np.where(known, sides[AGAINST], 0.0)
+                apart += weight * np.where(known, distance_on_beliefs(sides[SURPRISE]), np.inf)
+        bank = np.array(self.rates), np.array(self.shares), memory.bank
+        changed = [run_lengths.chance_of_change(*bank, a) for a in range(len(index))]
+        return {
+            "distance on rewards": against,
+            "distance on beliefs": apart,
+            "surprise": index + against,
+            "changed": np.array(changed),
+            "index": index,
+        }
 
     def changes(self, memory: Any) -> list[Change]:
         """The changes that were noticed, the last 64 of them, oldest first."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.policies.policy import Floats
+from belman.policies.memory import Floats, part
 
 #: The weight of the bank of hazards at first, and what is mixed in of first weights at a reward.
 OF_HAZARDS, RENEWAL = 0.2, 2e-3
@@ -26,8 +26,8 @@ _LEAST = 1e-300  # of a weight whose logarithm is taken
 class Fading(NamedTuple):
     """F spans, K arms, beliefs of D numbers."""
 
-    weights: Floats  # (1 + F) of the bank of hazards, and of each span
-    beliefs: Floats  # (F, K, D) as at the last reward of each arm
+    weights: Floats = part("1+F")  # of the bank of hazards, and of each span
+    beliefs: Floats = part("F", "K", "D")  # as at the last reward of each arm
 
 
 def blank(spans: int, arms: int, dimension: int) -> Fading:

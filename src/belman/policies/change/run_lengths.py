@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.policies.policy import Floats
+from belman.policies import memory as memories
+from belman.policies.memory import Floats, Sizes, part
 
 #: Rows of `runs`: weight, A(η), turn before which the run began, and what was told by then.
 WEIGHT, PARTITION, BEGAN, TOLD, SUM, SQUARES = 0, 1, 2, 3, 4, 5
@@ -46,34 +47,29 @@ _OUTLYING = math.log(20.0)
 class Bank(NamedTuple):
     """J members, K arms, R runs, beliefs of D numbers."""
 
-    members: Floats  # (J) weights
-    counts: Floats  # (J, K) runs there are
-    runs: Floats  # (RUN_ROWS, J, K, R)
-    beliefs: Floats  # (J, K, R, D)
-    arms: Floats  # (ARM_ROWS, K)
-    unchanged: Floats  # (K, D) the belief if the arm is as it was when last acknowledged
-    logs: Floats  # (1 + J, K) of the chance of all rewards since, by that and by each member
-    clock: Floats  # (2)
-    times: Floats  # (2)
-    noticed: Floats  # (EVENTS, EVENT_COLUMNS), the last ones in a ring
-    scratch: Floats  # (D)
+    members: Floats = part("J")  # weights
+    counts: Floats = part("J", "K", whole=(0, "R"))  # runs there are
+    runs: Floats = part(RUN_ROWS, "J", "K", "R")
+    beliefs: Floats = part("J", "K", "R", "D")
+    arms: Floats = part(ARM_ROWS, "K")
+    unchanged: Floats = part("K", "D")  # the belief if the arm is as it was when acknowledged
+    logs: Floats = part("1+J", "K")  # of the chance of all rewards since, by that and by members
+    clock: Floats = part(2, whole=(0, 10**15))
+    times: Floats = part(2)
+    noticed: Floats = part(EVENTS, EVENT_COLUMNS)  # the last ones in a ring
+    scratch: Floats = part("D")
 
 
 def blank(members: int, arms: int, runs: int, dimension: int) -> Bank:
     """The bank before its arms are seeded."""
-    return Bank(
-        members=np.zeros(members),
-        counts=np.zeros((members, arms)),
-        runs=np.zeros((RUN_ROWS, members, arms, runs)),
-        beliefs=np.zeros((members, arms, runs, dimension)),
-        arms=np.zeros((ARM_ROWS, arms)),
-        unchanged=np.zeros((arms, dimension)),
-        logs=np.zeros((1 + members, arms)),
-        clock=np.zeros(2),
-        times=np.zeros(2),
-        noticed=np.zeros((EVENTS, EVENT_COLUMNS)),
-        scratch=np.zeros(dimension),
-    )
+    bank: Bank = memories.blank(Bank, bank_sizes(members, arms, runs, dimension))
+    return bank
+
+
+def bank_sizes(members: int, arms: int, runs: int, dimension: int, spans: int = 0) -> Sizes:
+    """The sizes of a bank, and of beliefs that fade beside it."""
+    more = {"J": members, "1+J": 1 + members, "R": runs, "F": spans, "1+F": 1 + spans}
+    return Sizes(None, arms, dimension, **more)
 
 
 @kernel

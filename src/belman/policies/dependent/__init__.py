@@ -1,50 +1,23 @@
-"""Policies for arms that share a belief, one algorithm a file."""
+"""Policies for arms that share a belief, listed in the order of these lines."""
 
+# ruff: noqa: I001
 from __future__ import annotations
 
-from belman.policies.dependent.belman import PaperBelMan, SharedBelMan
-from belman.policies.dependent.greedy import LinEpsilonGreedy, LinGreedy
-from belman.policies.dependent.information import LinIDS, LinIMED, LinMED
-from belman.policies.dependent.optimism import GLMUCB, OFUL, LinBayesUCB, LinUCB
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy
-from belman.policies.dependent.thompson import LaplaceTS, LinTS, LinTSUCB
-
-_MEMBERS: tuple[type[DependentPolicy], ...] = (
-    SharedBelMan,
-    PaperBelMan,
-    LinTS,
-    LaplaceTS,
-    LinUCB,
-    OFUL,
-    GLMUCB,
-    LinBayesUCB,
-    LinIMED,
-    LinMED,
-    LinIDS,
-    LinTSUCB,
-    LinGreedy,
-    LinEpsilonGreedy,
+from belman.policies.dependent.belman import (
+    PaperBelMan as PaperBelMan,
+    SharedBelMan as SharedBelMan,
 )
+from belman.policies.dependent.thompson import LaplaceTS as LaplaceTS, LinTS as LinTS
+from belman.policies.dependent.thompson import LinTSUCB as LinTSUCB
+from belman.policies.dependent.optimism import GLMUCB as GLMUCB, OFUL as OFUL
+from belman.policies.dependent.optimism import LinBayesUCB as LinBayesUCB, LinUCB as LinUCB
+from belman.policies.dependent.information import LinIDS as LinIDS, LinIMED as LinIMED
+from belman.policies.dependent.information import LinMED as LinMED
+from belman.policies.dependent.greedy import LinEpsilonGreedy as LinEpsilonGreedy
+from belman.policies.dependent.greedy import LinGreedy as LinGreedy
+from belman.policies.dependent.policy import DEPENDENT_POLICIES as DEPENDENT_POLICIES
+from belman.policies.dependent.policy import DependentKernels as DependentKernels
+from belman.policies.dependent.policy import DependentPolicy as DependentPolicy
+from belman.registry import offered as _offered
 
-#: Every policy for arms with features by its name.
-DEPENDENT_POLICIES: dict[str, type[DependentPolicy]] = {kind.name: kind for kind in _MEMBERS}
-
-__all__ = [
-    "DEPENDENT_POLICIES",
-    "GLMUCB",
-    "OFUL",
-    "DependentKernels",
-    "DependentPolicy",
-    "LaplaceTS",
-    "LinBayesUCB",
-    "LinEpsilonGreedy",
-    "LinGreedy",
-    "LinIDS",
-    "LinIMED",
-    "LinMED",
-    "LinTS",
-    "LinTSUCB",
-    "LinUCB",
-    "PaperBelMan",
-    "SharedBelMan",
-]
+__all__ = _offered(globals())

@@ -22,15 +22,19 @@ The paper's form on marginals: argmax_a s(t)·E_a[X] − KL(b_a ‖ b̄), b̄ th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
 from belman.engine import inlined_kernel, kernel
+from belman.manifold import distance_on_beliefs
 from belman.policies.belman.evidence import phi
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, leader
-from belman.policies.settings import is_between, require
+from belman.policies.memory import Floats
+from belman.policies.settings import UpToAMillion, number
+from belman.registry import register
 
+_ABOVE = number("[]", 1e-9, 1e6, "a number above 0, at most a million")
 P, Q, REACH = 0, 1, 2  # of params
 
 
@@ -67,10 +71,7 @@ def shared_belman_indices(model, law, params, belief, features, sight, memory, t
             index[a] = 0.0 if gap <= 0.0 else -np.inf
 
 
-SHARED_BELMAN_KERNELS = DependentKernels(shared_belman_indices)
-
-
-@dataclass(frozen=True)
+@register
 class SharedBelMan(DependentPolicy):
     """The default: surprise at how little an arm is known, minus the evidence against it.
 
@@ -78,18 +79,24 @@ class SharedBelMan(DependentPolicy):
     SharedBelMan(p=1.5, q=12.0, reach=9.0)
     """
 
-    p: float = 1.5
-    q: float = 12.0
-    reach: float = 9.0
+    p: UpToAMillion = 1.5
+    q: Annotated[float, _ABOVE] = 12.0
+    reach: Annotated[float, _ABOVE] = 9.0
 
     name = "shared-belman"
-    kernels = SHARED_BELMAN_KERNELS
+    kernels = DependentKernels(shared_belman_indices)
 
-    def __post_init__(self) -> None:
-        require(self, "p", is_between(self.p, 0.0, 1e6), "a number from 0 to a million")
-        for name in ("q", "reach"):
-            allowed = is_between(getattr(self, name), 1e-9, 1e6)
-            require(self, name, allowed, "a number above 0, at most a million")
+    def explanation(self, sight: Any, turn: int) -> dict[str, Floats]:
+        """The evidence that an arm is not as good as the leader may be, and how far the belief of
+        all that was learnt is from the arm's (nats).
+        """
+        best = int(leader(sight.eta))
+        x = np.maximum(math.log(clock(sight, turn)) - np.log(sight.worth), 0.0)
+        apart = np.sqrt(2.0 * count(x[best], self.params) * sight.variance[best])
+        gap = np.maximum(sight.eta[best] + apart - sight.eta, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rewards = np.where(gap > 0.0, 0.5 * gap * gap / sight.variance, 0.0)
+        return {"distance on rewards": rewards, "distance on beliefs": distance_on_beliefs(x)}
 
 
 @kernel
@@ -110,10 +117,7 @@ def paper_belman_indices(model, law, params, belief, features, sight, memory, tu
         index[a] = pull * expected - 0.5 * (share - 1.0 - math.log(share) + lies)
 
 
-PAPER_BELMAN_KERNELS = DependentKernels(paper_belman_indices)
-
-
-@dataclass(frozen=True)
+@register
 class PaperBelMan(DependentPolicy):
     """The paper's schedule s(t) = ln t + C ln ln t on the marginals of a shared belief.
 
@@ -121,10 +125,7 @@ class PaperBelMan(DependentPolicy):
     15.0
     """
 
-    C: float = 15.0
+    C: UpToAMillion = 15.0
 
     name = "shared-belman-paper"
-    kernels = PAPER_BELMAN_KERNELS
-
-    def __post_init__(self) -> None:
-        require(self, "C", is_between(self.C, 0.0, 1e6), "a number from 0 to a million")
+    kernels = DependentKernels(paper_belman_indices)

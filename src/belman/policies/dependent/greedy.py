@@ -7,12 +7,13 @@ Greedy: the largest mean; the sceptic's baseline where contexts change by themse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 from belman import chance
 from belman.engine import kernel
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy
-from belman.policies.settings import is_between, require
+from belman.policies.settings import number
+from belman.registry import register
 
 
 @kernel
@@ -21,10 +22,7 @@ def lin_greedy_indices(model, law, params, belief, features, sight, memory, turn
         index[a] = sight.eta[a]
 
 
-LIN_GREEDY_KERNELS = DependentKernels(lin_greedy_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinGreedy(DependentPolicy):
     """Play the arm that is expected to be best.
 
@@ -33,7 +31,7 @@ class LinGreedy(DependentPolicy):
     """
 
     name = "lin-greedy"
-    kernels = LIN_GREEDY_KERNELS
+    kernels = DependentKernels(lin_greedy_indices)
 
 
 @kernel
@@ -45,10 +43,7 @@ def lin_epsilon_greedy_indices(
         index[a] = chance.uniform(mind) if any_arm else sight.eta[a]
 
 
-LIN_EPSILON_GREEDY_KERNELS = DependentKernels(lin_epsilon_greedy_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinEpsilonGreedy(DependentPolicy):
     """Play the arm that is expected to be best, and with chance `epsilon` any of them.
 
@@ -56,11 +51,8 @@ class LinEpsilonGreedy(DependentPolicy):
     LinEpsilonGreedy(epsilon=0.05)
     """
 
-    epsilon: float = 0.1
+    epsilon: Annotated[float, number("[]", 0.0, 1.0, "a chance from 0 to 1")] = 0.1
 
     name = "lin-epsilon-greedy"
     by_chance = True
-    kernels = LIN_EPSILON_GREEDY_KERNELS
-
-    def __post_init__(self) -> None:
-        require(self, "epsilon", is_between(self.epsilon, 0.0, 1.0), "a chance from 0 to 1")
+    kernels = DependentKernels(lin_epsilon_greedy_indices)

@@ -16,10 +16,7 @@ Variance-based information-directed sampling (Russo and Van Roy 2018), by draws 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
-
-import numpy as np
 
 from belman import chance
 from belman.engine import kernel
@@ -27,8 +24,10 @@ from belman.models.shared import marginal
 from belman.policies.dependent.optimism import radius
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats, leader
 from belman.policies.dependent.thompson import draw_values
-from belman.policies.settings import MOST_DRAWS, is_whole, require
+from belman.policies.memory import part
+from belman.policies.settings import TwoDraws
 from belman.policies.thompson.ids import best_pair
+from belman.registry import register
 
 
 @kernel
@@ -41,10 +40,7 @@ def lin_imed_indices(model, law, params, belief, features, sight, memory, turn, 
         index[a] = math.log(wide * wide / sight.worth[a]) - against
 
 
-LIN_IMED_KERNELS = DependentKernels(lin_imed_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinIMED(DependentPolicy):
     """Play the arm whose neglect is least explained by the evidence, with the proven radius.
 
@@ -53,13 +49,13 @@ class LinIMED(DependentPolicy):
     """
 
     name = "lin-imed"
-    kernels = LIN_IMED_KERNELS
+    kernels = DependentKernels(lin_imed_indices)
 
 
 class LinMEDMemory(NamedTuple):
     """Room for a difference of features."""
 
-    apart_scratch: Floats  # (d)
+    apart_scratch: Floats = part("D")
 
 
 @kernel
@@ -74,10 +70,7 @@ def lin_med_indices(model, law, params, belief, features, sight, memory, turn, m
         index[a] = -against - math.log(-math.log(chance.uniform(mind)))
 
 
-LIN_MED_KERNELS = DependentKernels(lin_med_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinMED(DependentPolicy):
     """Play each arm with a chance that falls with the evidence that the leader is better.
 
@@ -87,22 +80,20 @@ class LinMED(DependentPolicy):
 
     name = "lin-med"
     by_chance = True
-    kernels = LIN_MED_KERNELS
-
-    def memory(self, arms: int, features: int) -> LinMEDMemory:
-        return LinMEDMemory(np.zeros(features))
+    kernels = DependentKernels(lin_med_indices)
+    remembers = LinMEDMemory
 
 
 class LinIDSMemory(NamedTuple):
     """Room for draws, and for what follows from them."""
 
-    theta_scratch: Floats  # (d)
-    value_scratch: Floats  # (K)
-    share_scratch: Floats  # (K) how often each arm was best
-    given_scratch: Floats  # (K, K) Σ of the values of all arms where an arm was best
-    mean_scratch: Floats  # (K)
-    regret_scratch: Floats  # (K)
-    gain_scratch: Floats  # (K)
+    theta_scratch: Floats = part("D")
+    value_scratch: Floats = part("K")
+    share_scratch: Floats = part("K")  # how often each arm was best
+    given_scratch: Floats = part("K", "K")  # Σ of the values of all arms where an arm was best
+    mean_scratch: Floats = part("K")
+    regret_scratch: Floats = part("K")
+    gain_scratch: Floats = part("K")
 
 
 @kernel
@@ -135,10 +126,7 @@ def lin_ids_indices(model, law, params, belief, features, sight, memory, turn, m
         index[a] = 1.0 if a == chosen else -regret[a] - math.sqrt(gain[a])
 
 
-LIN_IDS_KERNELS = DependentKernels(lin_ids_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinIDS(DependentPolicy):
     """Play the two arms with the least squared regret per variance that the best arm explains.
 
@@ -146,22 +134,9 @@ class LinIDS(DependentPolicy):
     LinIDS(draws=200)
     """
 
-    draws: int = 200
+    draws: TwoDraws = 200
 
     name = "lin-ids"
     by_chance = True
-    kernels = LIN_IDS_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_whole(self.draws, 2, MOST_DRAWS)
-        require(self, "draws", fits, "a whole number from 2 to a million")
-
-    def memory(self, arms: int, features: int) -> LinIDSMemory:
-        columns = (np.zeros(arms) for _ in range(3))
-        return LinIDSMemory(
-            np.zeros(features),
-            np.zeros(arms),
-            np.zeros(arms),
-            np.zeros((arms, arms)),
-            *columns,
-        )
+    kernels = DependentKernels(lin_ids_indices)
+    remembers = LinIDSMemory

@@ -15,15 +15,16 @@ OFUL (Abbasi-Yadkori, Pál and Szepesvári 2011): η + √β·sd, with the radiu
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.models.square_root import observe, project
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
-from belman.policies.settings import is_between, require
+from belman.policies.memory import part
+from belman.policies.settings import UpToAMillion, number
+from belman.registry import register
 from belman.special import normal_quantile
 
 
@@ -33,10 +34,7 @@ def lin_ucb_indices(model, law, params, belief, features, sight, memory, turn, m
         index[a] = sight.eta[a] + params[0] * math.sqrt(sight.variance[a])
 
 
-LIN_UCB_KERNELS = DependentKernels(lin_ucb_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinUCB(DependentPolicy):
     """Play the largest mean plus `alpha` standard deviations.
 
@@ -44,20 +42,17 @@ class LinUCB(DependentPolicy):
     LinUCB(alpha=2.0)
     """
 
-    alpha: float = 1.0
+    alpha: UpToAMillion = 1.0
 
     name = "lin-ucb"
-    kernels = LIN_UCB_KERNELS
-
-    def __post_init__(self) -> None:
-        require(self, "alpha", is_between(self.alpha, 0.0, 1e6), "a number from 0 to a million")
+    kernels = DependentKernels(lin_ucb_indices)
 
 
 class Memory(NamedTuple):
     """The root of (1 + Σφφᵀ)⁻¹."""
 
-    root: Floats  # (d, d)
-    projected_scratch: Floats  # (3, d)
+    root: Floats = part("D", "D")
+    projected_scratch: Floats = part(3, "D")
 
 
 @kernel
@@ -74,10 +69,7 @@ def glm_ucb_indices(model, law, params, belief, features, sight, memory, turn, m
         index[a] = sight.eta[a] + params[0] * math.sqrt(square)
 
 
-GLM_UCB_KERNELS = DependentKernels(glm_ucb_indices, learn)
-
-
-@dataclass(frozen=True)
+@register
 class GLMUCB(LinUCB):
     """Play the largest mean of φᵀθ plus `alpha` times the length of φ in the metric of the plays.
 
@@ -86,10 +78,11 @@ class GLMUCB(LinUCB):
     """
 
     name = "glm-ucb"
-    kernels = GLM_UCB_KERNELS
+    kernels = DependentKernels(glm_ucb_indices, learn)
+    remembers = Memory
 
     def memory(self, arms: int, features: int) -> Memory:
-        return Memory(np.eye(features), np.zeros((3, features)))
+        return super().memory(arms, features)._replace(root=np.eye(features))
 
 
 @kernel
@@ -99,10 +92,7 @@ def lin_bayes_ucb_indices(model, law, params, belief, features, sight, memory, t
         index[a] = sight.eta[a] + score * math.sqrt(sight.variance[a])
 
 
-LIN_BAYES_UCB_KERNELS = DependentKernels(lin_bayes_ucb_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinBayesUCB(DependentPolicy):
     """Play the largest quantile at 1 − 1/(t + 1) of the value of an arm.
 
@@ -111,7 +101,7 @@ class LinBayesUCB(DependentPolicy):
     """
 
     name = "lin-bayes-ucb"
-    kernels = LIN_BAYES_UCB_KERNELS
+    kernels = DependentKernels(lin_bayes_ucb_indices)
 
 
 @kernel
@@ -135,10 +125,7 @@ def oful_indices(model, law, params, belief, features, sight, memory, turn, mind
         index[a] = sight.eta[a] + wide * math.sqrt(sight.variance[a])
 
 
-OFUL_KERNELS = DependentKernels(oful_indices)
-
-
-@dataclass(frozen=True)
+@register
 class OFUL(DependentPolicy):
     """LinUCB with a radius that holds at all turns but for a chance `delta`.
 
@@ -148,13 +135,8 @@ class OFUL(DependentPolicy):
     OFUL(delta=0.01, bound=0.0)
     """
 
-    delta: float = 0.01
-    bound: float = 0.0
+    delta: Annotated[float, number("[]", 1e-300, 1.0 - 1e-12, "a chance between 0 and 1")] = 0.01
+    bound: Annotated[float, number("[]", 0.0, 1e9, "a number from 0 up")] = 0.0
 
     name = "oful"
-    kernels = OFUL_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_between(self.delta, 1e-300, 1.0 - 1e-12)
-        require(self, "delta", fits, "a chance between 0 and 1")
-        require(self, "bound", is_between(self.bound, 0.0, 1e9), "a number from 0 up")
+    kernels = DependentKernels(oful_indices)

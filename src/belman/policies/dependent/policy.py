@@ -13,20 +13,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from belman.engine import Bundle, kernel
 from belman.models.model import Model
+from belman.policies import memory as memories
+from belman.policies.memory import Floats as Floats
+from belman.policies.memory import part
 from belman.policies.policy import numbers_of
+from belman.policies.settings import check_settings
 
-Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
 
 
 class Scratch(NamedTuple):
     """The memory of a policy that keeps nothing from turn to turn."""
 
-    scratch: Floats
+    scratch: Floats = part(1)
 
 
 @kernel
@@ -56,6 +58,13 @@ class DependentPolicy(ABC):
     name: ClassVar[str]
     #: Whether it chooses by chance, so that the chance of what it chose is not known.
     by_chance: ClassVar[bool] = False
+    #: The NamedTuple of its memory (`policies/memory.py`), where "D" is the number of features.
+    remembers: ClassVar[type[tuple[Any, ...]]] = Scratch
+    #: Every policy for arms with features that is known by name.
+    registry: ClassVar[dict[str, type[DependentPolicy]]] = {}
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     @property
     @abstractmethod
@@ -70,11 +79,15 @@ class DependentPolicy(ABC):
     @property
     def params(self) -> Floats:
         """The numbers that the user chose, as kernels read them: the settings, if all are such."""
-        return numbers_of(self)
+        return np.array(numbers_of(self) or [0.0])
 
     def memory(self, arms: int, features: int) -> Any:
         """Fresh memory, a NamedTuple of arrays."""
-        return Scratch(np.zeros(1))
+        return memories.blank(self.remembers, memories.Sizes(self, arms, features))
+
+    def explanation(self, sight: Any, turn: int) -> dict[str, Floats]:
+        """Columns that say how the indices come about, one number an arm: none, if it has none."""
+        return {}
 
     def believing(self, model: Model) -> Model:
         """The model by which it learns, where rewards are of this one: the same, mostly."""
@@ -88,3 +101,7 @@ def leader(eta):
     for a in range(eta.size):
         best = a if eta[a] > eta[best] else best
     return best
+
+
+#: Every policy for arms with features by its name.
+DEPENDENT_POLICIES = DependentPolicy.registry

@@ -12,10 +12,8 @@ TS-UCB (Baek and Farias 2023): the least (R̂ − η)/sd, R̂ the average best v
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import NamedTuple
-
-import numpy as np
+from dataclasses import replace
+from typing import Annotated, NamedTuple
 
 from belman.engine import kernel
 from belman.models.logistic import Logistic
@@ -23,7 +21,11 @@ from belman.models.model import Model
 from belman.models.poisson_log import PoissonLog
 from belman.models.shared import dot, draw
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
-from belman.policies.settings import MOST_DRAWS, is_between, is_whole, require
+from belman.policies.memory import part
+from belman.policies.settings import Draws, number
+from belman.registry import register
+
+_INFLATION = number("[]", 0.0, 1e6, "a number from 0 up")
 
 
 @kernel
@@ -40,7 +42,7 @@ def draw_values(model, law, belief, features, mind, theta, value):
 class LinTSMemory(NamedTuple):
     """Room for a draw."""
 
-    theta_scratch: Floats  # (d)
+    theta_scratch: Floats = part("D")
 
 
 @kernel
@@ -50,10 +52,7 @@ def lin_ts_indices(model, law, params, belief, features, sight, memory, turn, mi
         index[a] = dot(features[a], memory.theta_scratch)
 
 
-LIN_TS_KERNELS = DependentKernels(lin_ts_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinTS(DependentPolicy):
     """Play the best arm of a draw of θ; exact, or inflated (Agrawal and Goyal) by a factor.
 
@@ -61,20 +60,15 @@ class LinTS(DependentPolicy):
     LinTS(inflation=1.0)
     """
 
-    inflation: float = 1.0
+    inflation: Annotated[float, _INFLATION] = 1.0
 
     name = "lin-ts"
     by_chance = True
-    kernels = LIN_TS_KERNELS
-
-    def __post_init__(self) -> None:
-        require(self, "inflation", is_between(self.inflation, 0.0, 1e6), "a number from 0 up")
-
-    def memory(self, arms: int, features: int) -> LinTSMemory:
-        return LinTSMemory(np.zeros(features))
+    kernels = DependentKernels(lin_ts_indices)
+    remembers = LinTSMemory
 
 
-@dataclass(frozen=True)
+@register
 class LaplaceTS(LinTS):
     """Play the best arm of a draw of θ from the normal approximation, renewed by every reward.
 
@@ -83,7 +77,6 @@ class LaplaceTS(LinTS):
     """
 
     name = "laplace-ts"
-    by_chance = True
 
     def believing(self, model: Model) -> Model:
         if isinstance(model, (Logistic, PoissonLog)):
@@ -94,8 +87,8 @@ class LaplaceTS(LinTS):
 class LinTSUCBMemory(NamedTuple):
     """Room for draws."""
 
-    theta_scratch: Floats  # (d)
-    value_scratch: Floats  # (K)
+    theta_scratch: Floats = part("D")
+    value_scratch: Floats = part("K")
 
 
 @kernel
@@ -109,10 +102,7 @@ def lin_ts_ucb_indices(model, law, params, belief, features, sight, memory, turn
         index[a] = gap / math.sqrt(max(sight.variance[a], 1e-300))
 
 
-LIN_TS_UCB_KERNELS = DependentKernels(lin_ts_ucb_indices)
-
-
-@dataclass(frozen=True)
+@register
 class LinTSUCB(DependentPolicy):
     """Play the arm that is fewest standard deviations below what the best is expected to be.
 
@@ -120,15 +110,9 @@ class LinTSUCB(DependentPolicy):
     LinTSUCB(draws=20)
     """
 
-    draws: int = 20
+    draws: Draws = 20
 
     name = "lin-ts-ucb"
     by_chance = True
-    kernels = LIN_TS_UCB_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_whole(self.draws, 1, MOST_DRAWS)
-        require(self, "draws", fits, "a whole number from 1 to a million")
-
-    def memory(self, arms: int, features: int) -> LinTSUCBMemory:
-        return LinTSUCBMemory(np.zeros(features), np.zeros(arms))
+    kernels = DependentKernels(lin_ts_ucb_indices)
+    remembers = LinTSUCBMemory

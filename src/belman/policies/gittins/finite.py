@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,19 +32,21 @@ from belman.policies.gittins import normal_table
 from belman.policies.gittins.normal import between, keep_normal_belief
 from belman.policies.gittins.normal_table import NODES, STEP
 from belman.policies.gittins.table import kept_table
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.settings import Positive, Turns
+from belman.registry import register
 
 _SMALL = 0.18  # of a reward, in the correction: from beliefs worth less than one
 
 
-class FiniteGittinsMemory(NamedTuple):
-    """What is believed of each arm, as a normal distribution (K)."""
+class NormalBeliefs(NamedTuple):
+    """What is believed of each arm, as a normal distribution."""
 
-    expected: Floats  # infinite before there is a belief
-    width: Floats
-    log_worth: Floats
-    step: Floats  # the correction for rewards that come one by one
+    expected: Floats = part("K")  # infinite before there is a belief
+    width: Floats = part("K")
+    log_worth: Floats = part("K")
+    step: Floats = part("K")  # the correction for rewards that come one by one
 
 
 @functools.lru_cache(maxsize=1)
@@ -94,12 +95,7 @@ def finite_gittins_indices(family, law, params, ledger, memory, turn, turn_value
             index[a] += memory.width[a] * finite_gittins_lift(params, ratio, memory.step[a])
 
 
-FINITE_GITTINS_KERNELS = PolicyKernels(
-    finite_gittins_refresh, finite_gittins_indices, choose_by_index, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class FiniteGittins(Policy):
     """Play the largest Gittins index for the turns that are left of a known horizon.
 
@@ -107,31 +103,18 @@ class FiniteGittins(Policy):
     FiniteGittins(horizon=1000)
     """
 
-    horizon: int
+    horizon: Turns
 
     name = "gittins-finite"
-    kernels = FINITE_GITTINS_KERNELS
-
-    def __post_init__(self) -> None:
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
+    kernels = PolicyKernels(finite_gittins_indices, finite_gittins_refresh)
+    remembers = NormalBeliefs
 
     def params(self, family: Family) -> Floats:
         return _table()
 
-    def memory(self, arms: int, dimension: int) -> Any:
-        return FiniteGittinsMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms))
-
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln of how many turns are left, this one included."""
         return np.log(np.maximum(self.horizon - turns + 1.0, 1.0))
-
-
-class LattimoreGittinsMemory(NamedTuple):
-    """What is believed of each arm, as a normal distribution (K)."""
-
-    expected: Floats  # infinite before there is a belief
-    width: Floats
-    log_worth: Floats
 
 
 @kernel
@@ -163,12 +146,7 @@ def lattimore_gittins_indices(family, law, params, ledger, memory, turn, turn_va
             index[a] += memory.width[a] * lattimore_gittins_lift(ratio, params[0], ceiling)
 
 
-LATTIMORE_GITTINS_KERNELS = PolicyKernels(
-    lattimore_gittins_refresh, lattimore_gittins_indices, choose_by_index, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class LattimoreGittins(FiniteGittins):
     """Play the largest index of Lattimore's closed form for the turns left of a known horizon.
 
@@ -176,17 +154,10 @@ class LattimoreGittins(FiniteGittins):
     LattimoreGittins(horizon=1000, c=0.25)
     """
 
-    c: float = 0.25
+    c: Positive = 0.25
 
     name = "gittins-lattimore"
-    kernels = LATTIMORE_GITTINS_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "c", is_number(self.c) and self.c > 0.0, "a positive number")
+    kernels = PolicyKernels(lattimore_gittins_indices, lattimore_gittins_refresh)
 
     def params(self, family: Family) -> Floats:
         return np.array([math.log(self.c)])
-
-    def memory(self, arms: int, dimension: int) -> Any:
-        return LattimoreGittinsMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated
 
 import numpy as np
 
@@ -23,24 +23,24 @@ from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.gittins import table
 from belman.policies.gittins.table import kept_table
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.greedy import Held, held_indices
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.settings import Turns, number
+from belman.registry import register
 
 _MOST = 1.0 - 1e-6
+_DISCOUNT = number("(]", 0.0, _MOST, "above 0 and at most 1 − 1e-6")
 
 
 @dataclass(frozen=True)
 class Discounted(Policy):
     """A policy under a `discount`: else 1 − 1/`horizon`, or else 0.999."""
 
-    discount: float | None = None
-    horizon: int | None = None
+    discount: Annotated[float, _DISCOUNT] | None = None
+    horizon: Turns | None = None
 
-    def __post_init__(self) -> None:
-        given = self.discount is None or (is_number(self.discount) and 0.0 < self.discount <= _MOST)
-        require(self, "discount", given, "above 0 and at most 1 − 1e-6, or None")
-        known = self.horizon is None or is_whole(self.horizon, 1)
-        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
+    remembers = Held
 
     @property
     def rate(self) -> float:
@@ -51,8 +51,6 @@ class Discounted(Policy):
 
 
 _HEADER = 4  # before the table: the edge of interpolation, ln(1/γ), first nodes of α and β above 0
-
-
 _LEAST_LIFT = 1e-100
 _LEAST_START = 1e-6
 
@@ -111,27 +109,12 @@ def gittins_index(params, alpha, beta):
     return win / (win + beta)
 
 
-class Memory(NamedTuple):
-    """The index of each arm (K)."""
-
-    held: Floats
-
-
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
     memory.held[arm] = gittins_index(params, ledger.beliefs[arm, 0], ledger.beliefs[arm, 1])
 
 
-@kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    for a in range(index.size):
-        index[a] = memory.held[a]
-
-
-KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class Gittins(Discounted):
     """Play the largest Gittins index under a `discount`: else 1 − 1/`horizon`, or else 0.999.
 
@@ -143,7 +126,7 @@ class Gittins(Discounted):
     """
 
     name = "gittins"
-    kernels = KERNELS
+    kernels = PolicyKernels(held_indices, refresh)
 
     def index(self, alpha: float, beta: float) -> float:
         """The index of an arm with belief Beta(α, β), exact for whole counts."""
@@ -155,9 +138,6 @@ class Gittins(Discounted):
         # a table that begins nearer to 0, where the limit stands, takes for ever
         alpha, beta = (start if start >= _LEAST_START else 1.0 for start in starts)
         return _params(self.rate, (alpha, beta))
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms))
 
     def check(self, family: Family, arms: int) -> None:
         if not family.coin:

@@ -20,17 +20,19 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.gittins import normal_table
-from belman.policies.gittins.gittins import Discounted, Memory, fade, indices
+from belman.policies.gittins.gittins import Discounted, fade
 from belman.policies.gittins.normal_table import NODES
 from belman.policies.gittins.table import kept_table
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.greedy import held_indices
+from belman.policies.memory import Floats
+from belman.policies.policy import PolicyKernels
+from belman.registry import register
 
 #: The distance of the quartiles of a normal law, in deviations.
 _QUARTILES = 1.3489795003921634
@@ -86,12 +88,7 @@ def normal_gittins_refresh(family, law, params, ledger, memory, arm):
     memory.held[arm] = expected + width * lift if worth > 0.0 else np.inf
 
 
-NORMAL_GITTINS_KERNELS = PolicyKernels(
-    normal_gittins_refresh, indices, choose_by_index, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class NormalGittins(Discounted):
     """Play the largest Gittins index of normal beliefs, under a `discount` as `gittins` has it.
 
@@ -100,7 +97,7 @@ class NormalGittins(Discounted):
     """
 
     name = "gittins-normal"
-    kernels = NORMAL_GITTINS_KERNELS
+    kernels = PolicyKernels(held_indices, normal_gittins_refresh)
 
     def lift(self, worth: float) -> float:
         """How many deviations of its belief the index of an arm lies above its expected reward."""
@@ -108,9 +105,6 @@ class NormalGittins(Discounted):
 
     def params(self, family: Family) -> Floats:
         return _table(self.rate)
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms))
 
 
 @kernel
@@ -137,12 +131,7 @@ def brezzi_lai_gittins_refresh(family, law, params, ledger, memory, arm):
         memory.held[arm] = expected + width * boundary(1.0 / (params[0] * worth))
 
 
-BREZZI_LAI_GITTINS_KERNELS = PolicyKernels(
-    brezzi_lai_gittins_refresh, indices, choose_by_index, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class BrezziLaiGittins(Discounted):
     """Play the largest index of Brezzi and Lai's closed form, under a `discount`, for any family.
 
@@ -151,10 +140,7 @@ class BrezziLaiGittins(Discounted):
     """
 
     name = "gittins-brezzi-lai"
-    kernels = BREZZI_LAI_GITTINS_KERNELS
+    kernels = PolicyKernels(held_indices, brezzi_lai_gittins_refresh)
 
     def params(self, family: Family) -> Floats:
         return np.array([-math.log(self.rate)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms))

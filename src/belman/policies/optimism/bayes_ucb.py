@@ -9,16 +9,17 @@ is log-concave, and the bound is a tangent; elsewhere it is the quantile of a la
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of_ties
-from belman.policies.settings import MOST_EXPONENT, is_number, is_whole, require
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.settings import MOST_EXPONENT, Turns, number
+from belman.registry import register
 from belman.special import log_beta
 
 _SLACK = 1e-11  # relative, above the rounding of a quantile
@@ -28,11 +29,11 @@ _LATER = math.log(1.1)  # how far ahead the quantile of a later turn is taken
 class Memory(NamedTuple):
     """A bound on each arm's quantile at y: height + slope (y − since), good up to y = until."""
 
-    height: Floats  # (K)
-    slope: Floats  # (K)
-    since: Floats  # (K)
-    until: Floats  # (K)
-    measured: Floats  # (K) whether the quantile was taken this turn
+    height: Floats = part("K")
+    slope: Floats = part("K")
+    since: Floats = part("K")
+    until: Floats = part("K", first=-np.inf)
+    measured: Floats = part("K")  # whether the quantile was taken this turn
 
 
 @kernel
@@ -98,10 +99,10 @@ def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, 
     return pick(index, mind)
 
 
-KERNELS = PolicyKernels(refresh, indices, choose, share_of_ties)
+_EXPONENT = number("[]", 0.0, MOST_EXPONENT, f"a number from 0 to {MOST_EXPONENT:g}")
 
 
-@dataclass(frozen=True)
+@register
 class BayesUCB(Policy):
     """Play the largest posterior quantile at 1 − 1/(t (ln T)^c); only c > 0 needs the `horizon` T.
 
@@ -109,24 +110,15 @@ class BayesUCB(Policy):
     BayesUCB(c=0.0, horizon=None)
     """
 
-    c: float = 0.0
-    horizon: int | None = None
+    c: Annotated[float, _EXPONENT] = 0.0
+    horizon: Turns | None = None
 
     name = "bayes-ucb"
-    kernels = KERNELS
+    kernels = PolicyKernels(indices, refresh, choose=choose)
+    remembers = Memory
 
-    def __post_init__(self) -> None:
-        fits = is_number(self.c) and 0.0 <= self.c <= MOST_EXPONENT
-        require(self, "c", fits, f"a number from 0 to {MOST_EXPONENT:g}")
-        known = self.horizon is None or is_whole(self.horizon, 1)
-        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([float(family.coin)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        height, slope, since, measured = (np.zeros(arms) for _ in range(4))
-        return Memory(height, slope, since, np.full(arms, -np.inf), measured)
+    def about(self, family: Family) -> tuple[float, ...]:
+        return (float(family.coin),)
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         log_horizon = math.log(self.horizon) if self.horizon else 1.0

@@ -18,32 +18,25 @@ defaults, 0.01, are this library's (0 is what other code has). Cost: one evidenc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family, term_count
-from belman.policies.averages import against, keep_standing, plays_needed
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    leader,
-    share_of_ties,
-)
-from belman.policies.settings import is_number, require
+from belman.policies.averages import ByAverages, against, keep_standing
+from belman.policies.memory import Floats, part
+from belman.policies.policy import PolicyKernels, leader, log_turns
+from belman.policies.settings import FromZero, Share
+from belman.registry import register
 
 
 class IMEDMemory(NamedTuple):
     """Per arm: the average and ln n, −∞ before it is known, and its side of the evidence."""
 
-    mean: Floats  # (K)
-    log_plays: Floats  # (K)
-    terms: Floats  # (`term_count`, K)
-    scratch: Floats  # (`term_count`)
+    mean: Floats = part("K")
+    log_plays: Floats = part("K")
+    terms: Floats = part("T", "K")
+    scratch: Floats = part("T")
 
 
 @kernel
@@ -64,11 +57,8 @@ def imed_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
         index[a] = -(against(family, ledger, memory, a) + memory.log_plays[a])
 
 
-IMED_KERNELS = PolicyKernels(imed_refresh, imed_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
-class IMED(Policy):
+@register
+class IMED(ByAverages):
     """Play the arm with the least evidence against its being the best, and few plays.
 
     >>> IMED()
@@ -76,24 +66,18 @@ class IMED(Policy):
     """
 
     name = "imed"
-    kernels = IMED_KERNELS
-
-    def params(self, family: Family) -> Floats:
-        return np.array([plays_needed(family)])
-
-    def memory(self, arms: int, dimension: int) -> IMEDMemory:
-        terms = term_count(dimension)
-        return IMEDMemory(np.zeros(arms), np.zeros(arms), np.zeros((terms, arms)), np.zeros(terms))
+    kernels = PolicyKernels(imed_indices, imed_refresh)
+    remembers = IMEDMemory
 
 
 class DMEDMemory(NamedTuple):
     """Per arm: average (−∞ before it is known), side of the evidence, whether listed, plays."""
 
-    mean: Floats  # (K)
-    terms: Floats  # (`term_count`, K)
-    listed: Floats  # (K)
-    plays: Floats  # (K)
-    scratch: Floats  # (`term_count`)
+    mean: Floats = part("K")
+    terms: Floats = part("T", "K")
+    listed: Floats = part("K", whole=(0, 1))
+    plays: Floats = part("K")
+    scratch: Floats = part("T")
 
 
 @kernel
@@ -126,11 +110,8 @@ def dmed_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
         index[a] = 1.0 if memory.listed[a] > 0.0 else -evidence
 
 
-DMED_KERNELS = PolicyKernels(dmed_refresh, dmed_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
-class DMED(Policy):
+@register
+class DMED(ByAverages):
     """Play, one after the other, the arms that the evidence has not refuted.
 
     >>> DMED()
@@ -138,31 +119,18 @@ class DMED(Policy):
     """
 
     name = "dmed"
-    kernels = DMED_KERNELS
-
-    def params(self, family: Family) -> Floats:
-        return np.array([plays_needed(family)])
-
-    def memory(self, arms: int, dimension: int) -> DMEDMemory:
-        mean, listed, plays = (np.zeros(arms) for _ in range(3))
-        terms = term_count(dimension)
-        return DMEDMemory(mean, np.zeros((terms, arms)), listed, plays, np.zeros(terms))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"listed": (0, 1)}
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln t."""
-        return np.log(turns)
+    kernels = PolicyKernels(dmed_indices, dmed_refresh)
+    remembers = DMEDMemory
+    turn_values = log_turns
 
 
 class OSSBMemory(NamedTuple):
     """What is known of each arm, and how many turns were spent exploring."""
 
-    mean: Floats  # (K) average, −∞ before it is known
-    terms: Floats  # (`term_count`, K) its side of the evidence
-    scratch: Floats  # (`term_count`)
-    explored: Floats  # (1)
+    mean: Floats = part("K")  # average, −∞ before it is known
+    terms: Floats = part("T", "K")  # its side of the evidence
+    scratch: Floats = part("T")
+    explored: Floats = part(1)
 
 
 @kernel
@@ -201,35 +169,18 @@ def ossb_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
                 index[a] = memory.mean[a]
 
 
-OSSB_KERNELS = PolicyKernels(ossb_refresh, ossb_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
-class OSSB(Policy):
+@register
+class OSSB(ByAverages):
     """Explore as much as the lower bound asks for, else play the best average.
 
     >>> OSSB()
     OSSB(epsilon=0.01, gamma=0.01)
     """
 
-    epsilon: float = 0.01
-    gamma: float = 0.01
+    epsilon: Share = 0.01
+    gamma: FromZero = 0.01
 
     name = "ossb"
-    kernels = OSSB_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_number(self.epsilon) and 0.0 <= self.epsilon <= 1.0
-        require(self, "epsilon", fits, "a number from 0 to 1")
-        require(self, "gamma", is_number(self.gamma) and self.gamma >= 0.0, "a number from 0 up")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([plays_needed(family), self.epsilon, self.gamma])
-
-    def memory(self, arms: int, dimension: int) -> OSSBMemory:
-        terms = term_count(dimension)
-        return OSSBMemory(np.zeros(arms), np.zeros((terms, arms)), np.zeros(terms), np.zeros(1))
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln t."""
-        return np.log(turns)
+    kernels = PolicyKernels(ossb_indices, ossb_refresh)
+    remembers = OSSBMemory
+    turn_values = log_turns

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import term_count
 from belman.policies.averages import average, keep_terms_of, known, variance
-from belman.policies.policy import Floats
+from belman.policies.memory import Floats, part
 
 _STEPS = 200
 _ENOUGH = 1e-8  # of the distance to the mean: the last step leaves about its 1.6th power
@@ -31,31 +30,15 @@ HORIZON, NEEDED, LOW, WIDTH, TOP, LAW = 0, 1, 2, 3, 4, 5
 class Memory(NamedTuple):
     """Of every arm what its bound depends on, scaled; of the last turn where to look first."""
 
-    mean: Floats  # (K) average reward, infinite before the arm is known
-    spread: Floats  # (K) variance of its rewards, where the divergence needs it
-    level: Floats  # (K) what the arm adds to the value of the turn
-    ceiling: Floats  # (K) the f from which its bound is the largest mean there is
-    bound: Floats  # (K) the last one that was searched
-    terms: Floats  # (`term_count`, K) its side of the evidence
-    guess: Floats  # (1) the best bound of the last turn
-    weights: Floats  # (`term_count`) of the bound that arms are tested against
-    scratch: Floats  # (`term_count`)
-
-
-def blank(arms: int, dimension: int) -> Memory:
-    """Fresh memory."""
-    terms = term_count(dimension)
-    return Memory(
-        mean=np.zeros(arms),
-        spread=np.ones(arms),
-        level=np.zeros(arms),
-        ceiling=np.zeros(arms),
-        bound=np.zeros(arms),
-        terms=np.zeros((terms, arms)),
-        guess=np.zeros(1),
-        weights=np.zeros(terms),
-        scratch=np.zeros(terms),
-    )
+    mean: Floats = part("K")  # average reward, infinite before the arm is known
+    spread: Floats = part("K", first=1.0)  # variance of its rewards, where d needs it
+    level: Floats = part("K")  # what the arm adds to the value of the turn
+    ceiling: Floats = part("K")  # the f from which its bound is the largest mean there is
+    bound: Floats = part("K")  # the last one that was searched
+    terms: Floats = part("T", "K")  # its side of the evidence
+    guess: Floats = part(1)  # the best bound of the last turn
+    weights: Floats = part("T")  # of the bound that arms are tested against
+    scratch: Floats = part("T")
 
 
 @kernel

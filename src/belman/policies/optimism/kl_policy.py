@@ -14,9 +14,10 @@ from belman.errors import PolicyError, listing, nearest
 from belman.families import FAMILIES
 from belman.families.family import Family, FamilyKernels
 from belman.policies.averages import plays_needed
-from belman.policies.optimism.kl_bound import Memory, blank, race, renew, survey
-from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of_ties
-from belman.policies.settings import ends_of_rewards, interval
+from belman.policies.memory import Floats
+from belman.policies.optimism.kl_bound import Memory, race, renew, survey
+from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.scale import ends_of_rewards, interval
 
 _OWN = "own"
 #: Divergences that go by the name of another family, on rewards scaled to [0, 1]: its law, and the
@@ -70,7 +71,7 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
         race(source(family), params, ledger, memory, turn_value, index)
         return pick(index, mind)
 
-    return PolicyKernels(refresh, indices, choose, share_of_ties)
+    return PolicyKernels(indices, refresh, choose=choose)
 
 
 def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
@@ -89,11 +90,13 @@ class KLPolicy(Policy):
     divergence: str | None = field(default=None, kw_only=True)
     range: tuple[float, float] | None = field(default=None, kw_only=True)
 
-    #: The kernels by the name of the divergence, a global of the module of the class.
+    #: The kernels by the name of the divergence.
     bundles: ClassVar[dict[str, PolicyKernels]]
+    remembers = Memory
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "range", interval(self.name, self.range))
+        super().__post_init__()
         if self.divergence is None and self.range is not None:
             raise PolicyError(
                 f"range={self.range!r} scales rewards for a divergence by name, and the family's "
@@ -112,10 +115,7 @@ class KLPolicy(Policy):
     def params(self, family: Family) -> Floats:
         needed = plays_needed(family) if self.divergence is None else 0.0
         low, width, top, law = self._scale(family)
-        return np.array([0.0, needed, low, width, top, *law])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return blank(arms, dimension)
+        return np.array([getattr(self, "horizon", 0.0), needed, low, width, top, *law])
 
     def check(self, family: Family, arms: int) -> None:
         self._scale(family)

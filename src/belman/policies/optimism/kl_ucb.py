@@ -10,16 +10,17 @@ KL-UCB++ (Ménard and Garivier, 2017): n d(μ̂, q) ≤ ln⁺(x (ln⁺(x)² + 1)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family
+from belman.policies.memory import Floats
 from belman.policies.optimism.kl_bound import HORIZON
 from belman.policies.optimism.kl_policy import KLPolicy, bundles_with
-from belman.policies.policy import Floats
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.policy import log_turns
+from belman.policies.settings import FromZero, Turns
+from belman.registry import register
 
 
 @kernel
@@ -27,10 +28,13 @@ def kl_ucb_level(params, ledger, arm):
     return 0.0
 
 
-KL_UCB_BUNDLES = bundles_with(kl_ucb_level)
+def with_log_log(policy: Any, turns: Floats, arms: int) -> Floats:
+    """ln t + c ln ln t, the second term 0 before it is positive."""
+    logs = np.log(turns)
+    return logs + policy.c * np.log(np.maximum(logs, 1.0))
 
 
-@dataclass(frozen=True)
+@register
 class KLUCB(KLPolicy):
     """Play the largest mean that rewards do not refute: c = 0 in practice, c = 3 in theory.
 
@@ -42,19 +46,11 @@ class KLUCB(KLPolicy):
     KLUCB(divergence='bernoulli', range=(0.0, 10.0), c=0.0)
     """
 
-    c: float = 0.0
+    c: FromZero = 0.0
 
     name = "kl-ucb"
-    bundles = KL_UCB_BUNDLES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln t + c ln ln t, the second term 0 before it is positive."""
-        log_turns = np.log(turns)
-        return log_turns + self.c * np.log(np.maximum(log_turns, 1.0))
+    bundles = bundles_with(kl_ucb_level)
+    turn_values = with_log_log
 
 
 @kernel
@@ -62,10 +58,7 @@ def kl_ucb_plus_level(params, ledger, arm):
     return -math.log(ledger.plays[arm])
 
 
-KL_UCB_PLUS_BUNDLES = bundles_with(kl_ucb_plus_level)
-
-
-@dataclass(frozen=True)
+@register
 class KLUCBPlus(KLPolicy):
     """KL-UCB with less confidence for arms played often; `divergence` and `range` as there.
 
@@ -74,11 +67,8 @@ class KLUCBPlus(KLPolicy):
     """
 
     name = "kl-ucb+"
-    bundles = KL_UCB_PLUS_BUNDLES
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln t."""
-        return np.log(turns)
+    bundles = bundles_with(kl_ucb_plus_level)
+    turn_values = log_turns
 
 
 @kernel
@@ -89,10 +79,7 @@ def kl_ucb_plus_plus_level(params, ledger, arm):
     return math.log(share) + math.log1p(math.log(share) ** 2)
 
 
-KL_UCB_PLUS_PLUS_BUNDLES = bundles_with(kl_ucb_plus_plus_level)
-
-
-@dataclass(frozen=True)
+@register
 class KLUCBPlusPlus(KLPolicy):
     """KL-UCB for a known horizon, minimax and asymptotically optimal; other settings as there.
 
@@ -100,16 +87,7 @@ class KLUCBPlusPlus(KLPolicy):
     KLUCBPlusPlus(divergence=None, range=None, horizon=1000)
     """
 
-    horizon: int
+    horizon: Turns
 
     name = "kl-ucb++"
-    bundles = KL_UCB_PLUS_PLUS_BUNDLES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
-
-    def params(self, family: Family) -> Floats:
-        numbers = super().params(family)
-        numbers[HORIZON] = self.horizon
-        return numbers
+    bundles = bundles_with(kl_ucb_plus_plus_level)

@@ -21,15 +21,14 @@ memory: 65 counts an arm (`empirical.py`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.resampling.empirical import CELLS, Empirical, empirical_learn, k_inf, refresh
-from belman.policies.settings import is_whole, require
+from belman.policies.policy import PolicyKernels, log_turns
+from belman.policies.resampling.empirical import CELLS, Empirical, empirical_learn, k_inf
+from belman.policies.settings import Turns
+from belman.registry import register
 
 _STEPS = 60
 _CLOSE = 1e-10
@@ -106,12 +105,7 @@ def kl_ucb_empirical_indices(family, law, params, ledger, memory, turn, turn_val
             index[a] = params[0] + params[1] * best
 
 
-KL_UCB_EMPIRICAL_KERNELS = PolicyKernels(
-    refresh, kl_ucb_empirical_indices, choose_by_index, share_of_ties, learn=empirical_learn
-)
-
-
-@dataclass(frozen=True)
+@register
 class KLUCBEmpirical(Empirical):
     """KL-UCB by the rewards themselves, for rewards in a range.
 
@@ -120,11 +114,8 @@ class KLUCBEmpirical(Empirical):
     """
 
     name = "kl-ucb-empirical"
-    kernels = KL_UCB_EMPIRICAL_KERNELS
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln t."""
-        return np.log(turns)
+    kernels = PolicyKernels(kl_ucb_empirical_indices, learn=empirical_learn)
+    turn_values = log_turns
 
 
 @kernel
@@ -150,12 +141,7 @@ def kl_ucb_switch_indices(family, law, params, ledger, memory, turn, turn_value,
         best = max(best, (index[a] - params[0]) / params[1])
 
 
-KL_UCB_SWITCH_KERNELS = PolicyKernels(
-    refresh, kl_ucb_switch_indices, choose_by_index, share_of_ties, learn=empirical_learn
-)
-
-
-@dataclass(frozen=True)
+@register
 class KLUCBSwitch(Empirical):
     """Empirical KL-UCB that goes over to MOSS, for rewards in a range and a known horizon.
 
@@ -163,17 +149,10 @@ class KLUCBSwitch(Empirical):
     KLUCBSwitch(range=None, horizon=1000)
     """
 
-    horizon: int
+    horizon: Turns
 
     name = "kl-ucb-switch"
-    kernels = KL_UCB_SWITCH_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
-
-    def params(self, family: Family) -> Floats:
-        return np.append(super().params(family), float(self.horizon))
+    kernels = PolicyKernels(kl_ucb_switch_indices, learn=empirical_learn)
 
 
 @kernel
@@ -193,12 +172,7 @@ def imed_k_inf_indices(family, law, params, ledger, memory, turn, turn_value, mi
             index[a] = -(against + math.log(plays))
 
 
-IMED_K_INF_KERNELS = PolicyKernels(
-    refresh, imed_k_inf_indices, choose_by_index, share_of_ties, learn=empirical_learn
-)
-
-
-@dataclass(frozen=True)
+@register
 class IMEDKinf(Empirical):
     """IMED by the rewards themselves, for rewards in a range.
 
@@ -207,4 +181,4 @@ class IMEDKinf(Empirical):
     """
 
     name = "imed-k-inf"
-    kernels = IMED_K_INF_KERNELS
+    kernels = PolicyKernels(imed_k_inf_indices, learn=empirical_learn)

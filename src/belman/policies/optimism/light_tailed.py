@@ -17,23 +17,24 @@ order K² minima and two logarithms an arm and turn.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.averages import average, known
-from belman.policies.optimism.ucb1 import UCB1Memory
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import SubGaussian, is_number, is_whole, require
+from belman.policies.averages import keep_average
+from belman.policies.memory import Floats, part
+from belman.policies.optimism.ucb1 import MeanAndWidth
+from belman.policies.policy import PolicyKernels
+from belman.policies.scale import SubGaussian
+from belman.policies.settings import Positive, Turns
+from belman.registry import register
 
 
 @kernel
 def light_tailed_refresh(family, law, params, ledger, memory, arm):
-    played = known(ledger, arm, 0.0)
-    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    played = keep_average(ledger, memory, arm)
     bonus = params[0] / math.sqrt(ledger.plays.size)
     memory.width[arm] = bonus / ledger.plays[arm] if played else 0.0
 
@@ -44,12 +45,7 @@ def light_tailed_indices(family, law, params, ledger, memory, turn, turn_value, 
         index[a] = memory.mean[a] + memory.width[a]
 
 
-LIGHT_TAILED_KERNELS = PolicyKernels(
-    light_tailed_refresh, light_tailed_indices, choose_by_index, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class LightTailed(SubGaussian):
     """Upper bounds whose width falls with 1/n, for a known horizon: large regrets are rare.
 
@@ -57,30 +53,23 @@ class LightTailed(SubGaussian):
     LightTailed(sigma=None, horizon=10000, eta=0.1)
     """
 
-    horizon: int
-    eta: float = 0.1
+    horizon: Turns
+    eta: Positive = 0.1
 
     name = "light-tailed"
-    kernels = LIGHT_TAILED_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
-        require(self, "eta", is_number(self.eta) and self.eta > 0.0, "a positive number")
+    kernels = PolicyKernels(light_tailed_indices, light_tailed_refresh)
+    remembers = MeanAndWidth
 
     def params(self, family: Family) -> Floats:
         reach = self.eta * self.horizon * math.log(self.horizon)
         return np.array([self.deviation(family) * math.sqrt(reach)])
 
-    def memory(self, arms: int, dimension: int) -> UCB1Memory:
-        return UCB1Memory(np.zeros(arms), np.zeros(arms))
-
 
 class AdaUCBMemory(NamedTuple):
     """Per arm: the average, infinite before its first play, and sqrt(n)."""
 
-    mean: Floats
-    root: Floats
+    mean: Floats = part("K")
+    root: Floats = part("K")
 
 
 @kernel
@@ -92,8 +81,7 @@ def raised_log(x):
 
 @kernel
 def ada_ucb_refresh(family, law, params, ledger, memory, arm):
-    played = known(ledger, arm, 0.0)
-    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    played = keep_average(ledger, memory, arm)
     memory.root[arm] = math.sqrt(ledger.plays[arm]) if played else 0.0
 
 
@@ -110,10 +98,7 @@ def ada_ucb_indices(family, law, params, ledger, memory, turn, turn_value, mind,
             index[a] += params[0] * math.sqrt(2.0 * level) / root
 
 
-ADA_UCB_KERNELS = PolicyKernels(ada_ucb_refresh, ada_ucb_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class AdaUCB(SubGaussian):
     """UCB whose confidence falls for arms that were played more than the others.
 
@@ -121,21 +106,11 @@ class AdaUCB(SubGaussian):
     AdaUCB(sigma=None, horizon=None)
     """
 
-    horizon: int | None = None
+    horizon: Turns | None = None
 
     name = "ada-ucb"
-    kernels = ADA_UCB_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = self.horizon is None or is_whole(self.horizon, 1)
-        require(self, "horizon", fits, "a whole number of turns from 1 up, or None")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([self.deviation(family), float(self.horizon or 0)])
-
-    def memory(self, arms: int, dimension: int) -> AdaUCBMemory:
-        return AdaUCBMemory(np.zeros(arms), np.zeros(arms))
+    kernels = PolicyKernels(ada_ucb_indices, ada_ucb_refresh)
+    remembers = AdaUCBMemory
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """t."""

@@ -13,30 +13,32 @@ Cost: a few roots and an exponential an arm and turn.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.averages import average, known
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import Bounded, ends_of_rewards, is_number, require
+from belman.policies.averages import average, keep_average, known
+from belman.policies.memory import Floats, part
+from belman.policies.optimism.kl_ucb import with_log_log
+from belman.policies.policy import PolicyKernels
+from belman.policies.scale import Bounded
+from belman.policies.settings import FromZero
+from belman.registry import register
 
 
 class MOSSMemory(NamedTuple):
     """Per arm: average (infinite before its first play), (high − low)·sqrt((1 + α)/2n), ln n."""
 
-    mean: Floats
-    width: Floats
-    log_plays: Floats
+    mean: Floats = part("K")
+    width: Floats = part("K")
+    log_plays: Floats = part("K")
 
 
 @kernel
 def moss_refresh(family, law, params, ledger, memory, arm):
-    played = known(ledger, arm, 0.0)
-    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    played = keep_average(ledger, memory, arm)
     memory.width[arm] = params[0] / math.sqrt(ledger.plays[arm]) if played else 0.0
     memory.log_plays[arm] = math.log(ledger.plays[arm]) if played else 0.0
 
@@ -48,10 +50,7 @@ def moss_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
         index[a] = memory.mean[a] + memory.width[a] * root
 
 
-MOSS_KERNELS = PolicyKernels(moss_refresh, moss_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class MOSS(Bounded):
     """Play the largest bound of the minimax optimal strategy, in the form that needs no horizon.
 
@@ -61,20 +60,14 @@ class MOSS(Bounded):
     MOSS(range=None, alpha=1.35)
     """
 
-    alpha: float = 1.35
+    alpha: FromZero = 1.35
 
     name = "moss"
-    kernels = MOSS_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "alpha", is_number(self.alpha) and self.alpha >= 0.0, "a number from 0 up")
+    kernels = PolicyKernels(moss_indices, moss_refresh)
+    remembers = MOSSMemory
 
     def params(self, family: Family) -> Floats:
-        return super().params(family) * math.sqrt(0.5 * (1.0 + self.alpha))
-
-    def memory(self, arms: int, dimension: int) -> MOSSMemory:
-        return MOSSMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
+        return np.array([self.about(family)[1] * math.sqrt(0.5 * (1.0 + self.alpha))])
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln(t/K)."""
@@ -82,9 +75,9 @@ class MOSS(Bounded):
 
 
 class UCBoostMemory(NamedTuple):
-    """The average of each arm on the scale from 0 to 1, infinite before its first play (K)."""
+    """The average of each arm on the scale from 0 to 1, infinite before its first play."""
 
-    mean: Floats
+    mean: Floats = part("K")
 
 
 @kernel
@@ -120,10 +113,7 @@ def ucboost_indices(family, law, params, ledger, memory, turn, turn_value, mind,
             index[a] = params[0] + params[1] * bound
 
 
-UCBOOST_KERNELS = PolicyKernels(ucboost_refresh, ucboost_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class UCBoost(Bounded):
     """KL-UCB for rewards in a range, without a search; c as there.
 
@@ -131,23 +121,9 @@ class UCBoost(Bounded):
     UCBoost(range=None, c=0.0)
     """
 
-    c: float = 0.0
+    c: FromZero = 0.0
 
     name = "ucboost"
-    kernels = UCBOOST_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
-
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low])
-
-    def memory(self, arms: int, dimension: int) -> UCBoostMemory:
-        return UCBoostMemory(np.zeros(arms))
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln t + c ln ln t, the second term 0 before it is positive."""
-        log_turns = np.log(turns)
-        return log_turns + self.c * np.log(np.maximum(log_turns, 1.0))
+    kernels = PolicyKernels(ucboost_indices, ucboost_refresh)
+    remembers = UCBoostMemory
+    turn_values = with_log_log

@@ -10,30 +10,33 @@ UCB-tuned (Auer et al., 2002): argmax_a μ̂_a + sqrt((ln t/n_a)·min(¼, V_a + 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.averages import average, known, variance
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import MOST_EXPONENT, Bounded, is_number, require
+from belman.policies.averages import keep_average, variance
+from belman.policies.memory import Floats, part
+from belman.policies.policy import PolicyKernels
+from belman.policies.scale import Bounded
+from belman.policies.settings import MOST_EXPONENT, Flag, number
+from belman.registry import register
+
+_SQRT_TWO = math.sqrt(2.0)
+_EXPONENT = number("(]", 0.0, MOST_EXPONENT, f"a positive number up to {MOST_EXPONENT:g}")
 
 
-class UCB1Memory(NamedTuple):
-    """The average of every arm, infinite before its first play, and (high − low)/sqrt(n) (K)."""
+class MeanAndWidth(NamedTuple):
+    """The average of every arm, infinite before its first play, and how wide its interval is."""
 
-    mean: Floats
-    width: Floats
+    mean: Floats = part("K")
+    width: Floats = part("K")
 
 
 @kernel
 def ucb1_refresh(family, law, params, ledger, memory, arm):
-    played = known(ledger, arm, 0.0)
-    memory.mean[arm] = average(ledger, arm) if played else np.inf
-    memory.width[arm] = params[0] / math.sqrt(ledger.plays[arm]) if played else 0.0
+    played = keep_average(ledger, memory, arm)
+    memory.width[arm] = params[1] / math.sqrt(ledger.plays[arm]) if played else 0.0
 
 
 @kernel
@@ -42,10 +45,7 @@ def ucb1_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
         index[a] = memory.mean[a] + turn_value * memory.width[a]
 
 
-UCB1_KERNELS = PolicyKernels(ucb1_refresh, ucb1_indices, choose_by_index, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class UCB1(Bounded):
     """Play the largest upper confidence bound that Hoeffding's inequality gives.
 
@@ -56,76 +56,56 @@ class UCB1(Bounded):
     """
 
     name = "ucb1"
-    kernels = UCB1_KERNELS
-
-    def memory(self, arms: int, dimension: int) -> UCB1Memory:
-        return UCB1Memory(np.zeros(arms), np.zeros(arms))
+    kernels = PolicyKernels(ucb1_indices, ucb1_refresh)
+    remembers = MeanAndWidth
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt(2 ln t)."""
         return np.sqrt(2.0 * np.log(turns))
 
 
-@dataclass(frozen=True)
-class LogUCB(Bounded):
+@register
+class LogUCB(UCB1):
     """UCB1 with the bonus sqrt((ln t)^e / (2 n_a)): e is 2 in the codes of Q-UCB, 3 in its theory.
 
     >>> LogUCB()
     LogUCB(range=None, exponent=2.0)
     """
 
-    exponent: float = 2.0
+    exponent: Annotated[float, _EXPONENT] = 2.0
 
     name = "log-ucb"
-    kernels = UCB1_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.exponent) and 0.0 < self.exponent <= MOST_EXPONENT
-        require(self, "exponent", fits, f"a positive number up to {MOST_EXPONENT:g}")
-
-    def memory(self, arms: int, dimension: int) -> UCB1Memory:
-        return UCB1Memory(np.zeros(arms), np.zeros(arms))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt((ln t)^e / 2)."""
         return np.sqrt(0.5 * np.log(turns) ** self.exponent)
 
 
-_SQRT_TWO = math.sqrt(2.0)
-
-
 class UCBTunedMemory(NamedTuple):
     """Per arm: average (infinite before its first play), 1/sqrt(n), variance of scaled rewards."""
 
-    mean: Floats
-    root: Floats
-    variance: Floats
+    mean: Floats = part("K")
+    root: Floats = part("K")
+    variance: Floats = part("K")
 
 
 @kernel
 def ucb_tuned_refresh(family, law, params, ledger, memory, arm):
-    played = known(ledger, arm, 0.0)
-    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    played = keep_average(ledger, memory, arm)
     memory.root[arm] = 1.0 / math.sqrt(ledger.plays[arm]) if played else 0.0
-    memory.variance[arm] = variance(ledger, arm) / (params[0] * params[0]) if played else 0.0
+    memory.variance[arm] = variance(ledger, arm) / (params[1] * params[1]) if played else 0.0
 
 
 @kernel
 def ucb_tuned_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    scale, most = params[0], params[1]
+    scale, most = params[1], 0.25 if params[2] > 0.0 else np.inf
     for a in range(index.size):
         width = turn_value * memory.root[a]
         root = math.sqrt(min(most, memory.variance[a] + _SQRT_TWO * width))
         index[a] = memory.mean[a] + scale * width * root
 
 
-UCB_TUNED_KERNELS = PolicyKernels(
-    ucb_tuned_refresh, ucb_tuned_indices, choose_by_index, share_of_ties
-)
-
-
-@dataclass(frozen=True)
+@register
 class UCBTuned(Bounded):
     """Play the largest upper confidence bound, tuned by the variance of each arm.
 
@@ -136,20 +116,11 @@ class UCBTuned(Bounded):
     UCBTuned(range=None, cap=False)
     """
 
-    cap: bool = True
+    cap: Flag = True
 
     name = "ucb-tuned"
-    kernels = UCB_TUNED_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "cap", isinstance(self.cap, (bool, np.bool_)), "True or False")
-
-    def params(self, family: Family) -> Floats:
-        return np.append(super().params(family), 0.25 if self.cap else math.inf)
-
-    def memory(self, arms: int, dimension: int) -> UCBTunedMemory:
-        return UCBTunedMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
+    kernels = PolicyKernels(ucb_tuned_indices, ucb_tuned_refresh)
+    remembers = UCBTunedMemory
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt(ln t)."""

@@ -9,40 +9,31 @@ Thompson's turns at 20 arms with coins; memory: 65 counts an arm, however long i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.policy import (
-    Floats,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    rearranged,
-    to_be_integrated,
-)
+from belman.policies.memory import Floats, part
+from belman.policies.policy import PolicyKernels, to_be_integrated
 from belman.policies.resampling.empirical import (
     CELLS,
-    ROWS,
     SEEN,
     SUM,
     sub_sample_mean,
     whole_grid_learn,
 )
-from belman.policies.settings import Bounded, ends_of_rewards
+from belman.policies.scale import Bounded
+from belman.registry import register
 
 
 class Memory(NamedTuple):
     """What was seen of K arms, and who is still in the tournament."""
 
-    counts: Floats  # (K, CELLS + 1)
-    seen: Floats  # (3, K)
-    order: Floats  # (K)
+    counts: Floats = part("K", CELLS + 1, told=True)
+    seen: Floats = part(3, "K", told=True)
+    order: Floats = part("K")
 
 
 @kernel
@@ -90,12 +81,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         left = (left + 1) // 2
 
 
-KERNELS = PolicyKernels(
-    no_refresh, indices, choose_by_index, to_be_integrated, learn=whole_grid_learn
-)
-
-
-@dataclass(frozen=True)
+@register
 class BESA(Bounded):
     """Play the winner of duels between averages over equally many rewards, for rewards in a range.
 
@@ -105,20 +91,5 @@ class BESA(Bounded):
 
     name = "besa"
     draws_from_beliefs = False
-    kernels = KERNELS
-
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros((arms, CELLS + 1)), np.zeros((ROWS, arms)), np.zeros(arms))
-
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
-        counts = rearranged(memory.counts, fresh.counts, 0, places)
-        return Memory(counts, rearranged(memory.seen, fresh.seen, 1, places), fresh.order)
-
-    def forget(self, memory: Memory, arm: int) -> None:
-        """A history cannot be made from a belief: it begins anew."""
-        memory.counts[arm] = 0.0
-        memory.seen[:, arm] = 0.0
+    kernels = PolicyKernels(indices, propensity=to_be_integrated, learn=whole_grid_learn)
+    remembers = Memory

@@ -15,55 +15,40 @@ be drawn from counts. Rewards on the grid (coins, ratings) are kept as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.policy import Floats, no_refresh, rearranged
-from belman.policies.settings import Bounded, ends_of_rewards
+from belman.policies.memory import Floats, part
+from belman.policies.scale import Bounded, scaled
 
 CELLS = 64
 _STEPS = 60
 _CLOSE = 1e-10
 
-refresh = no_refresh
+#: Rows of `seen`: rewards of an arm, their sum on the scale from 0 to 1, and what rounding left.
+SEEN, SUM, CARRY = 0, 1, 2
 
 
 class Memory(NamedTuple):
-    """What was seen of K arms."""
+    """What was seen of K arms. A grid cannot be made from a belief: it begins anew."""
 
-    counts: Floats  # (K, CELLS + 1) at 0, 1/CELLS, …, 1
-    seen: Floats  # (2, K) how many rewards, and their sum on the scale from 0 to 1
+    counts: Floats = part("K", CELLS + 1, told=True)  # at 0, 1/CELLS, …, 1
+    seen: Floats = part(3, "K", told=True)
 
 
 class Empirical(Bounded):
     """A policy that keeps the rewards of every arm on a grid over their range."""
 
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros((arms, CELLS + 1)), np.zeros((2, arms)))
-
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
-        counts = rearranged(memory.counts, fresh.counts, 0, places)
-        return Memory(counts, rearranged(memory.seen, fresh.seen, 1, places))
-
-    def forget(self, memory: Memory, arm: int) -> None:
-        """A grid cannot be made from a belief: it begins anew."""
-        memory.counts[arm] = 0.0
-        memory.seen[:, arm] = 0.0
+    remembers = Memory
 
 
 @kernel
 def empirical_learn(family, law, params, ledger, memory, arm, reward):
     """Share a reward between the two points beside it."""
-    inside = min(max((reward - params[0]) / params[1], 0.0), 1.0)
+    inside = scaled(params, reward)
     place = min(int(inside * CELLS), CELLS - 1)
     above = inside * CELLS - place
     memory.counts[arm, place] += 1.0 - above
@@ -175,14 +160,9 @@ def hypergeometric(mind, good, bad, draws):
     return mode
 
 
-#: Rows of `seen`: rewards of an arm, their sum on the scale from 0 to 1, and what rounding left.
-SEEN, SUM, CARRY, ROWS = 0, 1, 2, 3
-
-
 @kernel
 def whole_grid_learn(family, law, params, ledger, memory, arm, reward):
-    inside = min(max((reward - params[0]) / params[1], 0.0), 1.0)
-    place = inside * CELLS + memory.seen[CARRY, arm]
+    place = scaled(params, reward) * CELLS + memory.seen[CARRY, arm]
     cell = int(min(max(place + 0.5, 0.0), CELLS))
     memory.counts[arm, cell] += 1.0
     memory.seen[SEEN, arm] += 1.0

@@ -28,33 +28,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
 from belman.policies.averages import known
-from belman.policies.policy import (
-    Floats,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    to_be_integrated,
-)
+from belman.policies.policy import PolicyKernels, to_be_integrated
 from belman.policies.resampling.empirical import (
     CELLS,
-    ROWS,
     SEEN,
     Empirical,
-    Memory,
     binomial,
     bootstrap_mean,
     empirical_learn,
-    refresh,
     whole_grid_learn,
 )
-from belman.policies.settings import Bounded, ends_of_rewards, is_number, require
+from belman.policies.scale import Bounded
+from belman.policies.settings import number
+from belman.registry import register
+
+_PER_REWARD = number("(]", 0.0, 1_000.0, "a positive number up to 1000")
 
 
 @kernel
@@ -73,12 +68,7 @@ def npts_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
         index[a] = params[0] + params[1] * drawn / total
 
 
-NPTS_KERNELS = PolicyKernels(
-    refresh, npts_indices, choose_by_index, to_be_integrated, learn=empirical_learn
-)
-
-
-@dataclass(frozen=True)
+@register
 class NPTS(Empirical):
     """Thompson sampling for any rewards in a range.
 
@@ -88,7 +78,7 @@ class NPTS(Empirical):
 
     name = "npts"
     draws_from_beliefs = False
-    kernels = NPTS_KERNELS
+    kernels = PolicyKernels(npts_indices, propensity=to_be_integrated, learn=empirical_learn)
 
 
 @dataclass(frozen=True)
@@ -98,18 +88,9 @@ class PseudoRewards(Bounded):
     The draws are none from beliefs.
     """
 
-    a: float = 1.0
+    a: Annotated[float, _PER_REWARD] = 1.0
 
     draws_from_beliefs = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.a) and 0.0 < self.a <= 1_000.0
-        require(self, "a", fits, "a positive number up to 1000")
-
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low, float(self.a)])
 
 
 @kernel
@@ -124,10 +105,7 @@ def phe_indices(family, law, params, ledger, memory, turn, turn_value, mind, ind
             index[a] = params[0] + params[1] * drawn
 
 
-PHE_KERNELS = PolicyKernels(no_refresh, phe_indices, choose_by_index, to_be_integrated)
-
-
-@dataclass(frozen=True)
+@register
 class PHE(PseudoRewards):
     """Play the largest average after `a` fair coins per reward were mixed in.
 
@@ -135,10 +113,10 @@ class PHE(PseudoRewards):
     PHE(range=None, a=2.1)
     """
 
-    a: float = 1.1
+    a: Annotated[float, _PER_REWARD] = 1.1
 
     name = "phe"
-    kernels = PHE_KERNELS
+    kernels = PolicyKernels(phe_indices, propensity=to_be_integrated)
 
 
 @kernel
@@ -161,12 +139,7 @@ def giro_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
             index[a] = params[0] + params[1] * drawn
 
 
-GIRO_KERNELS = PolicyKernels(
-    no_refresh, giro_indices, choose_by_index, to_be_integrated, learn=whole_grid_learn
-)
-
-
-@dataclass(frozen=True)
+@register
 class Giro(PseudoRewards, Empirical):
     """Play the largest mean of a bootstrap; `a` pseudo-rewards of each end per reward.
 
@@ -175,7 +148,4 @@ class Giro(PseudoRewards, Empirical):
     """
 
     name = "giro"
-    kernels = GIRO_KERNELS
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros((arms, CELLS + 1)), np.zeros((ROWS, arms)))
+    kernels = PolicyKernels(giro_indices, propensity=to_be_integrated, learn=whole_grid_learn)

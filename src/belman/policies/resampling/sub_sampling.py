@@ -21,38 +21,33 @@ Cost: a draw and a subtraction an arm and round; memory: `kept` sums an arm.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.policies.policy import (
-    Floats,
-    Kernel,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    rearranged,
-    share_of_ties,
-    to_be_integrated,
-)
-from belman.policies.settings import is_whole, require
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Kernel, Policy, PolicyKernels, share_of_ties, to_be_integrated
+from belman.policies.settings import whole
+from belman.registry import register
 
 _MOST = 100_000  # rewards kept of an arm
+_KEPT = whole(1, f"a whole number of rewards from 1 to {_MOST:,}", _MOST)
 
 
 class Memory(NamedTuple):
-    """What was seen of K arms, and who is to be played in this round."""
+    """What was seen of K arms, and who is to be played in this round. A history cannot be made from
+    a belief: it begins anew.
+    """
 
-    sums: Floats  # (K, kept + 1) running sums, the n-th at place n modulo kept + 1
-    seen: Floats  # (K) how many rewards
-    total: Floats  # (K) their sum
-    listed: Floats  # (K)
-    rounds: Floats  # (1)
+    sums: Floats = part("K", "places", told=True)  # running sums, the n-th at n modulo kept + 1
+    seen: Floats = part("K", told=True, whole=(0, 2**53))  # how many rewards
+    total: Floats = part("K", told=True)  # their sum
+    listed: Floats = part("K", whole=(0, 1))
+    rounds: Floats = part(1, told=True, whole=(0, 2**53))
 
 
 @kernel
@@ -122,41 +117,25 @@ def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernel
             if not struck and not closed and memory.listed[a] > 0.0:
                 index[a], memory.listed[a], struck = 1.0, 0.0, True
 
-    return PolicyKernels(no_refresh, indices, choose_by_index, propensity, learn=learn)
+    return PolicyKernels(indices, propensity=propensity, learn=learn)
 
 
 @dataclass(frozen=True)
 class SubSampling(Policy):
     """A policy of sub-sampling duels, that keeps the last `kept` rewards of every arm."""
 
-    kept: int = 512
+    kept: Annotated[int, _KEPT] = 512
 
-    def __post_init__(self) -> None:
-        fits = is_whole(self.kept, 1, _MOST)
-        require(self, "kept", fits, f"a whole number of rewards from 1 to {_MOST:,}")
+    learns_from_asks = True
+    remembers = Memory
 
     @property
-    def learns_from_asks(self) -> bool:
-        return True
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        sums = np.zeros((arms, self.kept + 1))
-        seen, total, listed = (np.zeros(arms) for _ in range(3))
-        return Memory(sums, seen, total, listed, np.zeros(1))
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"rounds": (0, 2**53), "listed": (0, 1), "seen": (0, 2**53)}
-
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
-        sums = rearranged(memory.sums, fresh.sums, 0, places)
-        seen = rearranged(memory.seen, fresh.seen, 0, places)
-        total = rearranged(memory.total, fresh.total, 0, places)
-        return Memory(sums, seen, total, fresh.listed, memory.rounds.copy())
+    def places(self) -> int:
+        """How many running sums it keeps of an arm."""
+        return self.kept + 1
 
     def forget(self, memory: Memory, arm: int) -> None:
-        """A history cannot be made from a belief: it begins anew."""
-        memory.sums[arm] = 0.0
-        memory.seen[arm] = memory.total[arm] = 0.0
+        super().forget(memory, arm)
         memory.listed[arm] = 0.0
 
 
@@ -166,10 +145,7 @@ def last_end(mind, seen, kept, size):
     return seen
 
 
-LB_SDA_KERNELS = bundle_with(last_end, share_of_ties)
-
-
-@dataclass(frozen=True)
+@register
 class LBSDA(SubSampling):
     """Play whoever is not worse than the last rewards of the leader, as many as it has itself.
 
@@ -178,7 +154,7 @@ class LBSDA(SubSampling):
     """
 
     name = "lb-sda"
-    kernels = LB_SDA_KERNELS
+    kernels = bundle_with(last_end, share_of_ties)
 
 
 @kernel
@@ -187,10 +163,7 @@ def random_end(mind, seen, kept, size):
     return seen - chance.below(mind, min(seen, kept) - size + 1)
 
 
-RB_SDA_KERNELS = bundle_with(random_end, to_be_integrated)
-
-
-@dataclass(frozen=True)
+@register
 class RBSDA(SubSampling):
     """Play whoever is not worse than as many rewards in a row of the leader, drawn at random.
 
@@ -200,4 +173,4 @@ class RBSDA(SubSampling):
 
     name = "rb-sda"
     draws_from_beliefs = False
-    kernels = RB_SDA_KERNELS
+    kernels = bundle_with(random_end, to_be_integrated)

@@ -7,7 +7,7 @@ and turn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,19 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.optimism.ucb1 import UCB1Memory, ucb1_refresh
-from belman.policies.policy import Floats, Ledger, PolicyKernels, choose_by_index, to_be_integrated
-from belman.policies.settings import SubGaussian
+from belman.policies.averages import keep_average
+from belman.policies.memory import Floats
+from belman.policies.optimism.ucb1 import MeanAndWidth
+from belman.policies.policy import Ledger, PolicyKernels, to_be_integrated
+from belman.policies.scale import SubGaussian
 from belman.policies.thompson.thompson import chances_of_largest
+from belman.registry import register
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    played = keep_average(ledger, memory, arm)
+    memory.width[arm] = params[0] / math.sqrt(ledger.plays[arm]) if played else 0.0
 
 
 @kernel
@@ -32,10 +41,8 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
 #: Of a standard Gumbel law, from the level 1e-9 to 1 − 1e-9.
 _QUANTILES = -np.log(np.logaddexp(0.0, -np.linspace(-21.0, 21.0, 85)))
 
-KERNELS = PolicyKernels(ucb1_refresh, indices, choose_by_index, to_be_integrated)
 
-
-@dataclass(frozen=True)
+@register
 class BoltzmannGumbel(SubGaussian):
     """Play the largest average with Gumbel noise that shrinks as an arm is known better.
 
@@ -44,13 +51,8 @@ class BoltzmannGumbel(SubGaussian):
     """
 
     name = "boltzmann-gumbel"
-    kernels = KERNELS
-
-    def params(self, family: Family) -> Floats:
-        return np.array([self.deviation(family)])
-
-    def memory(self, arms: int, dimension: int) -> UCB1Memory:
-        return UCB1Memory(np.zeros(arms), np.zeros(arms))
+    kernels = PolicyKernels(indices, refresh, to_be_integrated)
+    remembers = MeanAndWidth
 
     def own_chances(
         self, family: Family, ledger: Ledger, playable: NDArray[np.int64]

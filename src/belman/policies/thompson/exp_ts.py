@@ -16,7 +16,6 @@ d for one arm in K.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -24,17 +23,18 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import Family, term_count
-from belman.policies.averages import average, farthest, keep_terms, known, plays_needed, variance
-from belman.policies.policy import (
-    Floats,
-    Ledger,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    to_be_integrated,
+from belman.families.family import Family
+from belman.policies.averages import (
+    ByAverages,
+    farthest,
+    keep_moments,
+    keep_terms,
+    plays_needed,
 )
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Ledger, PolicyKernels, to_be_integrated
 from belman.policies.thompson.thompson import chances_of_largest
+from belman.registry import register
 
 #: Where params have their numbers: the plays before an arm is known, and the ends of means.
 NEEDED, LOW, HIGH = 0, 1, 2
@@ -45,22 +45,18 @@ _MOST_EVIDENCE = 700.0  # more than any draw of evidence
 class Memory(NamedTuple):
     """What is known of each arm, and the draws of the turn."""
 
-    mean: Floats  # (K) average reward, infinite before the arm is known
-    spread: Floats  # (K) variance of its rewards, where the divergence needs it
-    terms: Floats  # (`term_count`, K) its side of the evidence
-    drawn: Floats  # (K) a uniform number, or _NONE where the index does not hang on one
-    weights: Floats  # (`term_count`) of the mean that arms are tested against
-    scratch: Floats  # (`term_count`)
+    mean: Floats = part("K", first=np.inf)  # average reward, infinite before the arm is known
+    spread: Floats = part("K", first=1.0)  # variance of its rewards, where d needs it
+    terms: Floats = part("T", "K")  # its side of the evidence
+    drawn: Floats = part("K", first=_NONE)  # a uniform number, where the index hangs on one
+    weights: Floats = part("T")  # of the mean that arms are tested against
+    scratch: Floats = part("T")
 
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    memory.mean[arm] = np.inf
-    if known(ledger, arm, params[NEEDED]):
-        mean, spread = average(ledger, arm), 1.0
-        if params[NEEDED] > 0.0:
-            spread = max(variance(ledger, arm), 1e-300)
-        memory.mean[arm], memory.spread[arm] = mean, spread
+    if keep_moments(ledger, memory, arm, params[NEEDED], np.inf):
+        mean, spread = memory.mean[arm], memory.spread[arm]
         keep_terms(family, law, mean, spread, memory.scratch, memory.terms, arm)
 
 
@@ -152,7 +148,7 @@ def bundle(greedy: bool) -> PolicyKernels:
                 if best < params[HIGH]:
                     family.weights(law, best, memory.weights)
 
-    return PolicyKernels(refresh, indices, choose_by_index, to_be_integrated)
+    return PolicyKernels(indices, refresh, to_be_integrated)
 
 
 #: Exponential draws at which the law of an arm is looked at.
@@ -197,11 +193,8 @@ def _laws(family, law, means, spreads, plays, ends, share, points, levels):
             levels[a, 2 * i + 1] = share * here + (stayed if x >= means[a] else 0.0)
 
 
-EXP_TS_KERNELS = bundle(False)
-
-
-@dataclass(frozen=True)
-class ExpTS(Policy):
+@register
+class ExpTS(ByAverages):
     """Thompson sampling with draws whose tails are those of the evidence; no prior.
 
     >>> ExpTS()
@@ -212,20 +205,11 @@ class ExpTS(Policy):
     stays: ClassVar[bool] = False
 
     name = "exp-ts"
-    kernels = EXP_TS_KERNELS
+    kernels = bundle(False)
+    remembers = Memory
 
-    def params(self, family: Family) -> Floats:
-        return np.array([plays_needed(family), *family.mean_range])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            mean=np.full(arms, np.inf),
-            spread=np.ones(arms),
-            terms=np.zeros((term_count(dimension), arms)),
-            drawn=np.full(arms, _NONE),
-            weights=np.zeros(term_count(dimension)),
-            scratch=np.zeros(term_count(dimension)),
-        )
+    def about(self, family: Family) -> tuple[float, ...]:
+        return *super().about(family), *family.mean_range
 
     def own_chances(
         self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
@@ -255,10 +239,7 @@ class ExpTS(Policy):
         return chances_of_largest(levels)
 
 
-EXP_TS_PLUS_KERNELS = bundle(True)
-
-
-@dataclass(frozen=True)
+@register
 class ExpTSPlus(ExpTS):
     """ExpTS in which an arm that does not draw stands for its average.
 
@@ -269,4 +250,4 @@ class ExpTSPlus(ExpTS):
     stays = True
 
     name = "exp-ts+"
-    kernels = EXP_TS_PLUS_KERNELS
+    kernels = bundle(True)

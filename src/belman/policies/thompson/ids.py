@@ -9,7 +9,6 @@ other families the variance Σ_b p_b (M_ab − μ_a)² takes its place (their V-
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +16,9 @@ import numpy as np
 from belman import chance
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index
-from belman.policies.settings import MOST_DRAWS, is_whole, require
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Ledger, Policy, PolicyKernels
+from belman.policies.settings import TwoDraws
 from belman.policies.thompson.information import (
     NODES,
     count,
@@ -27,22 +27,23 @@ from belman.policies.thompson.information import (
     renew_draws,
     weigh,
 )
+from belman.registry import register
 
 
 class Memory(NamedTuple):
     """A mesh and what each arm does there, or draws; and the last decision."""
 
-    mesh: Floats  # (3, nodes) x, ln x, ln(1 − x)
-    leader: Floats  # (2) the mean and standard deviation around which the mesh was laid
-    columns: Floats  # (rows, K) F(x), ln F(x) and E[θ | θ ≤ x], one below the other; or draws
-    seen: Floats  # (K, D) the beliefs of the columns
-    stale: Floats  # (K) whether the arm's ledger has changed
-    middle: Floats  # (K) E[θ | θ ≤ x] between two nodes, then μ
-    share: Floats  # (K) p_b
-    joint: Floats  # (K, K) p_b M_ab at [b, a]
-    regret: Floats  # (K) Δ
-    gain: Floats  # (K) g
-    chances: Floats  # (K) the chance of each arm
+    mesh: Floats = part(3, NODES)  # x, ln x, ln(1 − x)
+    leader: Floats = part(2)  # the mean and standard deviation around which the mesh was laid
+    columns: Floats = part("rows", "K")  # F(x), ln F(x) and E[θ | θ ≤ x], or draws
+    seen: Floats = part("K", "D")  # the beliefs of the columns
+    stale: Floats = part("K", first=1.0)  # whether the arm's ledger has changed
+    middle: Floats = part("K")  # E[θ | θ ≤ x] between two nodes, then μ
+    share: Floats = part("K")  # p_b
+    joint: Floats = part("K", "K")  # p_b M_ab at [b, a]
+    regret: Floats = part("K")  # Δ
+    gain: Floats = part("K")  # g
+    chances: Floats = part("K")  # the chance of each arm
 
 
 @kernel
@@ -134,10 +135,7 @@ def propensity(family, law, params, ledger, memory, turn, turn_value, closed, ar
     return memory.chances[arm] / open_chance if open_chance > 0.0 else 1.0 / ties
 
 
-KERNELS = PolicyKernels(refresh, indices, choose_by_index, propensity)
-
-
-@dataclass(frozen=True)
+@register
 class IDS(Policy):
     """Play the two arms with the least squared expected regret per information on which is best.
 
@@ -147,33 +145,20 @@ class IDS(Policy):
     IDS(draws=500)
     """
 
-    draws: int = 500
+    draws: TwoDraws = 500
 
     name = "ids"
-    kernels = KERNELS
+    kernels = PolicyKernels(indices, refresh, propensity)
     draws_from_beliefs = False
+    remembers = Memory
 
-    def __post_init__(self) -> None:
-        fits = is_whole(self.draws, 2, MOST_DRAWS)
-        require(self, "draws", fits, "a whole number from 2 to a million")
+    @property
+    def rows(self) -> int:
+        """Of the columns: those of the mesh, one below the other, or the draws."""
+        return max(3 * NODES, self.draws)
 
-    def params(self, family: Family) -> Floats:
-        return np.array([float(family.coin), float(self.draws)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            mesh=np.zeros((3, NODES)),
-            leader=np.zeros(2),
-            columns=np.zeros((max(3 * NODES, self.draws), arms)),
-            seen=np.zeros((arms, dimension)),
-            stale=np.ones(arms),
-            middle=np.zeros(arms),
-            share=np.zeros(arms),
-            joint=np.zeros((arms, arms)),
-            regret=np.zeros(arms),
-            gain=np.zeros(arms),
-            chances=np.zeros(arms),
-        )
+    def about(self, family: Family) -> tuple[float, ...]:
+        return (float(family.coin),)
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Memory, turn_value: float, index: Floats

@@ -32,7 +32,8 @@ from belman.engine import factory, kernel
 from belman.families.family import FamilyKernels
 from belman.policies.optimism.kl_bound import LAW, renew
 from belman.policies.optimism.kl_policy import KLPolicy, by_divergence, family_of
-from belman.policies.policy import PolicyKernels, choose_by_index
+from belman.policies.policy import PolicyKernels
+from belman.registry import register
 
 
 @factory
@@ -82,7 +83,7 @@ def _bundle(spared: float, named: FamilyKernels | None) -> PolicyKernels:
                 total += math.exp(log_weight(family, ledger, memory, a))
         return math.exp(log_weight(family, ledger, memory, arm)) / total
 
-    return PolicyKernels(refresh, indices, choose_by_index, propensity)
+    return PolicyKernels(indices, refresh, propensity)
 
 
 def bundles_sparing(spared: float) -> dict[str, PolicyKernels]:
@@ -97,10 +98,7 @@ class Maillard(KLPolicy):
     leaves_all_a_chance = True
 
 
-MED_BUNDLES = bundles_sparing(0.0)
-
-
-@dataclass(frozen=True)
+@register
 class MED(Maillard):
     """Play every arm with the chance that the evidence against it leaves; settings as of kl-ucb.
 
@@ -109,11 +107,11 @@ class MED(Maillard):
     """
 
     name = "med"
-    bundles = MED_BUNDLES
+    bundles = bundles_sparing(0.0)
 
 
-@dataclass(frozen=True)
-class KLMS(Maillard):
+@register
+class KLMS(MED):
     """MED for rewards in a range, whatever their distribution: `range`, or the family's own.
 
     >>> KLMS(range=(0, 10))
@@ -123,13 +121,9 @@ class KLMS(Maillard):
     divergence: str | None = field(default="bernoulli", kw_only=True)
 
     name = "kl-ms"
-    bundles = MED_BUNDLES
 
 
-EXP_KL_MS_BUNDLES = bundles_sparing(1.0)
-
-
-@dataclass(frozen=True)
+@register
 class ExpKLMS(Maillard):
     """MED in which the first play of every arm is no evidence; settings as of kl-ucb.
 
@@ -138,4 +132,4 @@ class ExpKLMS(Maillard):
     """
 
     name = "exp-kl-ms"
-    bundles = EXP_KL_MS_BUNDLES
+    bundles = bundles_sparing(1.0)

@@ -13,22 +13,22 @@ point of positive chance is a cell as well: ties drawn uniformly are draws withi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from belman import chance
 from belman.engine import inlined_kernel, kernel
 from belman.families.family import Family
-from belman.policies.policy import (
-    Floats,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    to_be_integrated,
-)
-from belman.policies.settings import Bounded, ends_of_rewards
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy, PolicyKernels, to_be_integrated
+from belman.policies.scale import Bounded
+from belman.policies.settings import Allowed
+from belman.registry import register
+
+#: What a place further down the list costs an index of 0 or 1: a million are less than a coin.
+_STEP = 1e-9
+_TIES = Allowed(lambda value: value in ("random", "lowest"), "'random' or 'lowest'")
 
 
 @inlined_kernel
@@ -37,10 +37,7 @@ def thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind
         index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
 
 
-THOMPSON_KERNELS = PolicyKernels(no_refresh, thompson_indices, choose_by_index, to_be_integrated)
-
-
-@dataclass(frozen=True)
+@register
 class Thompson(Policy):
     """Play each arm with the chance that it is the best one.
 
@@ -49,37 +46,35 @@ class Thompson(Policy):
     """
 
     name = "thompson"
-    kernels = THOMPSON_KERNELS
+    kernels = PolicyKernels(thompson_indices, propensity=to_be_integrated)
 
 
 @kernel
 def coin_thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    """Params: the low end of rewards and their width."""
+    """Params: the low end of rewards, their width, and what a place further down the list costs."""
     for a in range(index.size):
         drawn = (family.sample_mean(law, ledger.beliefs[a], mind) - params[0]) / params[1]
-        index[a] = 1.0 if chance.uniform(mind) < drawn else 0.0
+        index[a] = (1.0 if chance.uniform(mind) < drawn else 0.0) - params[2] * a
 
 
-COIN_THOMPSON_KERNELS = PolicyKernels(
-    no_refresh, coin_thompson_indices, choose_by_index, to_be_integrated
-)
-
-
-@dataclass(frozen=True)
+@register
 class CoinThompson(Bounded):
     """Thompson by a Bernoulli draw of the Beta draw, as the authors code it, to show what it costs.
 
-    >>> CoinThompson().name
+    `ties` is 'random', or 'lowest': the first of equal arms, as in the authors' code.
+
+    >>> CoinThompson(ties="lowest").name
     'thompson-authors'
     """
 
+    ties: Annotated[str, _TIES] = "random"
+
     name = "thompson-authors"
     draws_from_beliefs = False  # coins do not tell which draw was the largest
-    kernels = COIN_THOMPSON_KERNELS
+    kernels = PolicyKernels(coin_thompson_indices, propensity=to_be_integrated)
 
     def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low])
+        return np.array([*self.about(family), _STEP if self.ties == "lowest" else 0.0])
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)

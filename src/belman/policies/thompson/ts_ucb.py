@@ -15,17 +15,18 @@ the 1 of Thompson sampling. Cost: a normal draw an arm and turn.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.policies.averages import average, known
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, to_be_integrated
-from belman.policies.settings import MOST_DRAWS, SubGaussian, is_number, is_whole, require
+from belman.policies.averages import keep_average
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Policy, PolicyKernels, to_be_integrated
+from belman.policies.scale import SubGaussian
+from belman.policies.settings import Draws, Positive, PositiveShare, Turns
+from belman.registry import register
 
 _LARGEST = 1e300  # of R̂, so that differences stay defined
 
@@ -33,8 +34,8 @@ _LARGEST = 1e300  # of R̂, so that differences stay defined
 class TSUCBMemory(NamedTuple):
     """What a turn needs of each arm."""
 
-    expected: Floats  # (K) expected reward
-    root: Floats  # (K) sqrt(n)
+    expected: Floats = part("K")  # expected reward
+    root: Floats = part("K")  # sqrt(n)
 
 
 @kernel
@@ -90,10 +91,7 @@ def _largest_below(family, law, ledger, x):
     return share
 
 
-TS_UCB_KERNELS = PolicyKernels(ts_ucb_refresh, ts_ucb_indices, choose_by_index, propensity)
-
-
-@dataclass(frozen=True)
+@register
 class TSUCB(Policy):
     """Play argmin_a (R̂ − μ_a)·sqrt(n_a), where R̂ averages the largest of `draws` Thompson draws.
 
@@ -101,18 +99,12 @@ class TSUCB(Policy):
     TSUCB(draws=1)
     """
 
-    draws: int = 1
+    draws: Draws = 1
 
     name = "ts-ucb"
     draws_from_beliefs = False  # the law of an average of several largest draws has no closed form
-    kernels = TS_UCB_KERNELS
-
-    def __post_init__(self) -> None:
-        fits = is_whole(self.draws, 1, MOST_DRAWS)
-        require(self, "draws", fits, "a whole number from 1 to a million")
-
-    def memory(self, arms: int, dimension: int) -> TSUCBMemory:
-        return TSUCBMemory(np.zeros(arms), np.zeros(arms))
+    kernels = PolicyKernels(ts_ucb_indices, ts_ucb_refresh, propensity)
+    remembers = TSUCBMemory
 
 
 #: Where params have their numbers.
@@ -122,18 +114,16 @@ SIGMA, HORIZON, RHO, ALPHA = 0, 1, 2, 3
 class MOTSMemory(NamedTuple):
     """Per arm: the average (infinite before its first play), deviation and cap of its draws."""
 
-    mean: Floats
-    width: Floats
-    cap: Floats
+    mean: Floats = part("K")
+    width: Floats = part("K")
+    cap: Floats = part("K")
 
 
 @kernel
 def mots_refresh(family, law, params, ledger, memory, arm):
-    memory.mean[arm] = np.inf
-    if known(ledger, arm, 0.0):
+    if keep_average(ledger, memory, arm):
         plays = ledger.plays[arm]
         level = max(math.log(params[HORIZON] / (ledger.plays.size * plays)), 0.0)
-        memory.mean[arm] = average(ledger, arm)
         memory.width[arm] = params[SIGMA] / math.sqrt(params[RHO] * plays)
         reach = math.sqrt(params[ALPHA] * level / plays)
         memory.cap[arm] = memory.mean[arm] + params[SIGMA] * reach
@@ -147,10 +137,7 @@ def mots_indices(family, law, params, ledger, memory, turn, turn_value, mind, in
             index[a] = min(index[a] + memory.width[a] * chance.normal(mind), memory.cap[a])
 
 
-MOTS_KERNELS = PolicyKernels(mots_refresh, mots_indices, choose_by_index, to_be_integrated)
-
-
-@dataclass(frozen=True)
+@register
 class MOTS(SubGaussian):
     """Thompson sampling with normal draws that are clipped from above, for a known horizon.
 
@@ -158,23 +145,11 @@ class MOTS(SubGaussian):
     MOTS(sigma=None, horizon=1000, rho=0.9999, alpha=2.0)
     """
 
-    horizon: int
-    rho: float = 0.9999
-    alpha: float = 2.0
+    horizon: Turns
+    rho: PositiveShare = 0.9999
+    alpha: Positive = 2.0
 
     name = "mots"
     draws_from_beliefs = False
-    kernels = MOTS_KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
-        fits = is_number(self.rho) and 0.0 < self.rho <= 1.0
-        require(self, "rho", fits, "above 0 and at most 1")
-        require(self, "alpha", is_number(self.alpha) and self.alpha > 0.0, "a positive number")
-
-    def params(self, family: Family) -> Floats:
-        return np.array([self.deviation(family), float(self.horizon), self.rho, self.alpha])
-
-    def memory(self, arms: int, dimension: int) -> MOTSMemory:
-        return MOTSMemory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
+    kernels = PolicyKernels(mots_indices, mots_refresh, to_be_integrated)
+    remembers = MOTSMemory

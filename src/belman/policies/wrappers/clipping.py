@@ -9,17 +9,20 @@ what came before the tails were known does no harm.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.belman.belman import BelMan
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, record
-from belman.policies.settings import is_number, require
+from belman.policies.memory import Floats, part, record
+from belman.policies.policy import Ledger, Policy, PolicyKernels
+from belman.policies.policy import record as enter
+from belman.policies.settings import number
 from belman.policies.wrappers.wrapper import OwnLedger, around
+from belman.registry import register
 
 #: Rewards of an arm by which its quantiles are known, and below which none is clipped.
 LAST, FEWEST = 64, 5
@@ -29,13 +32,13 @@ SHARE, HEAD = 0, 1
 class Memory(NamedTuple):
     """What the policy inside sees and keeps, and the last rewards of every arm."""
 
-    own: Ledger
     inner: Any
-    first: Floats  # (K, D) what was believed before any reward
-    told: Floats  # (K) rewards
-    seeded: Floats  # (K) whether the arm is known
-    fresh: Floats  # (K) whether the policy inside knows what was told of the arm
-    rewards: Floats  # (K, LAST) the last ones, in a ring
+    own: Ledger = record(Ledger)
+    first: Floats = part("K", "D", told=True)  # what was believed before any reward
+    told: Floats = part("K", told=True, whole=(0, 10**15))  # rewards
+    seeded: Floats = part("K", told=True)  # whether the arm is known
+    fresh: Floats = part("K")  # whether the policy inside knows what was told of the arm
+    rewards: Floats = part("K", LAST, told=True)  # the last ones, in a ring
 
 
 @kernel
@@ -69,13 +72,13 @@ def clip_last(family, law, params, memory, arm, reward):
         low = inner_value(rewards, count, beyond, -1.0)
         high = inner_value(rewards, count, beyond, 1.0)
     if told > rewards.size:
-        record(family, law, own, arm, min(max(reward, low), high))
+        enter(family, law, own, arm, min(max(reward, low), high))
         return
     for i in range(memory.first.shape[1]):
         own.beliefs[arm, i] = memory.first[arm, i]
     own.plays[arm], own.sums[arm], own.squares[arm] = 0.0, 0.0, 0.0
     for i in range(count):
-        record(family, law, own, arm, min(max(rewards[i], low), high))
+        enter(family, law, own, arm, min(max(rewards[i], low), high))
 
 
 @kernel
@@ -108,7 +111,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
     return around(inner, cut, refresh, learn)
 
 
-@dataclass(frozen=True)
+@register
 class Clipping(OwnLedger):
     """Play what `policy` plays that sees no tails: a `share` of an arm's rewards at either end
     counts as the next reward inwards.
@@ -122,15 +125,10 @@ class Clipping(OwnLedger):
     """
 
     policy: Policy = field(default_factory=BelMan)
-    share: float = 0.05
+    share: Annotated[float, number("(]", 0.0, 0.25, "above 0 and at most 0.25")] = 0.05
 
     name = "clipping"
-    moving = ("first", "told", "seeded", "rewards")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        shared = is_number(self.share) and 0.0 < self.share <= 0.25
-        require(self, "share", shared, "above 0 and at most 0.25")
+    remembers = Memory
 
     @property
     def kernels(self) -> PolicyKernels:
@@ -138,24 +136,6 @@ class Clipping(OwnLedger):
 
     def params(self, family: Family) -> Floats:
         return np.array([self.share, *self.policy.params(family)])
-
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            own=Ledger.blank(np.zeros((arms, dimension))),
-            inner=self.policy.memory(arms, dimension),
-            first=np.zeros((arms, dimension)),
-            told=np.zeros(arms),
-            seeded=np.zeros(arms),
-            fresh=np.zeros(arms),
-            rewards=np.zeros((arms, LAST)),
-        )
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"told": (0, 10**15)} | super().whole_numbers(arms)
-
-    def forget(self, memory: Memory, arm: int) -> None:
-        memory.told[arm] = 0.0
-        super().forget(memory, arm)
 
     def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
         return ledger.beliefs  # by all rewards as they came

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from belman import chance
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.policy import Floats, PolicyKernels, learns_nothing, pick
-from belman.policies.settings import MOST, MOST_EXPONENT, is_number, is_whole, require
+from belman.policies.memory import Floats
+from belman.policies.policy import PolicyKernels, learns_nothing, pick
+from belman.policies.settings import MOST, MOST_EXPONENT, FromOne, number
 from belman.policies.wrappers.wrapper import Wrapper
+from belman.registry import register
 
 _OWN = 3  # numbers that the wrapper puts before the params of the policy inside
 
@@ -78,10 +80,10 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         inner.learn(family, law, params[_OWN:], ledger, memory, arm, reward)
 
     told = learns_nothing if inner.learn is learns_nothing else learn
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, deal, told)
+    return PolicyKernels(indices, refresh, propensity, told, choose, recommend, finished, deal)
 
 
-@dataclass(frozen=True)
+@register
 class Forced(Wrapper):
     """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) any arm.
 
@@ -92,22 +94,18 @@ class Forced(Wrapper):
     0.715756...
     """
 
-    factor: float = 3.0
-    exponent: float = 2.0
-    arms: int | None = None
+    factor: Annotated[float, number("[]", 0.0, MOST, f"a number from 0 to {MOST:g}")] = 3.0
+    exponent: Annotated[
+        float, number("[]", 0.0, MOST_EXPONENT, f"a number from 0 to {MOST_EXPONENT:g}")
+    ] = 2.0
+    arms: FromOne | None = None
 
     name = "forced"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         allowed = "a policy that learns, such as belman.Thompson(), not forced itself"
         self.require_inside(not isinstance(self.policy, Forced), allowed)
-        for name in ("factor", "exponent"):
-            value = getattr(self, name)
-            most = MOST_EXPONENT if name == "exponent" else MOST
-            fits = is_number(value) and 0.0 <= value <= most
-            require(self, name, fits, f"a number from 0 to {most:g}")
-        counted = self.arms is None or is_whole(self.arms, 1)
-        require(self, "arms", counted, "a whole number from 1 up, or None")
 
     def chance(self, turn: int, arms: int) -> float:
         """The chance that this turn explores."""

@@ -8,34 +8,37 @@ kin), or are gone from a turn on: an oracle that knows when the world changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.policy import Floats, Ledger, PolicyKernels, record
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.memory import Floats, part, record
+from belman.policies.policy import Ledger, PolicyKernels
+from belman.policies.policy import record as enter
+from belman.policies.settings import PositiveShare, is_whole, require, whole
 from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
+from belman.registry import register
 
 DISCOUNT, LAST, RESTARTS, CONJUGATE, SIZE, HEAD = 0, 1, 2, 3, 4, 5
 _MOST = 1_000_000  # rewards of a window
+_WINDOW = whole(1, f"a whole number of rewards up to {_MOST:,}", _MOST)
 
 
 class Memory(NamedTuple):
     """What the policy inside sees and keeps, and the window."""
 
-    own: Ledger
     inner: Any
-    clock: Floats  # (1) rewards told
-    seeded: Floats  # (K) whether the arm is known
-    fresh: Floats  # (K) whether the policy inside knows what is remembered of the arm
-    first: Floats  # (K, D) the prior of each arm, to which forgetting leads
-    window_arms: Floats  # (last) in a ring, and
-    window_rewards: Floats  # (last)
-    row_scratch: Floats  # (3, D)
+    own: Ledger = record(Ledger)
+    clock: Floats = part(1, told=True, whole=(0, 10**15))  # rewards told
+    seeded: Floats = part("K", told=True)  # whether the arm is known
+    fresh: Floats = part("K")  # whether the policy inside knows what is remembered of the arm
+    first: Floats = part("K", "D", told=True)  # the prior of each arm, to which forgetting leads
+    window_arms: Floats = part("window", whole=(0, "K-1"))  # in a ring, and
+    window_rewards: Floats = part("window")
+    row_scratch: Floats = part(3, "D")
 
 
 @kernel
@@ -124,7 +127,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
                 inner.refresh(family, law, params[cut(params) :], own, memory.inner, old)
             memory.window_arms[place] = arm
             memory.window_rewards[place] = reward
-        record(family, law, own, arm, reward)
+        enter(family, law, own, arm, reward)
         memory.clock[0] = told + 1.0
         if all_arms:
             refresh_all(family, law, params, memory)
@@ -134,7 +137,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
     return around(inner, cut, refresh, learn)
 
 
-@dataclass(frozen=True)
+@register
 class Forgetting(OwnLedger):
     """Play what `policy` plays that has forgotten: give one of `discount`, `last` or `restarts`.
 
@@ -146,20 +149,16 @@ class Forgetting(OwnLedger):
     Forgetting(policy=Thompson(), discount=1.0, last=500, restarts=())
     """
 
-    discount: float = 1.0
-    last: int | None = None
+    discount: PositiveShare = 1.0
+    last: Annotated[int, _WINDOW] | None = None
     restarts: tuple[int, ...] = ()
 
     name = "forgetting"
-    moving = ("seeded", "first")
+    remembers = Memory
     forgets = "this agent forgets rewards, and what is left is not a sum of all of them"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shared = is_number(self.discount) and 0.0 < self.discount <= 1.0
-        require(self, "discount", shared, "above 0 and at most 1")
-        window = self.last is None or (is_whole(self.last, 1) and self.last <= _MOST)
-        require(self, "last", window, f"a whole number of rewards up to {_MOST:,}, or None")
         turns = tuple(self.restarts)
         require(self, "restarts", all(is_whole(turn, 2) for turn in turns), "turns from 2 on")
         object.__setattr__(self, "restarts", tuple(int(turn) for turn in turns))
@@ -176,23 +175,14 @@ class Forgetting(OwnLedger):
         own = [float(family.conjugate), float(family.dimension), *family.prior]
         return np.array([*head, *own, *map(float, self.restarts), *self.policy.params(family)])
 
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            own=Ledger.blank(np.zeros((arms, dimension))),
-            inner=self.policy.memory(arms, dimension),
-            clock=np.zeros(1),
-            seeded=np.zeros(arms),
-            fresh=np.zeros(arms),
-            first=np.zeros((arms, dimension)),
-            window_arms=np.zeros(self.last or 1),
-            window_rewards=np.zeros(self.last or 1),
-            row_scratch=np.zeros((3, dimension)),
-        )
+    @property
+    def window(self) -> int:
+        """Room for the rewards that it keeps."""
+        return self.last or 1
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
         """What is remembered goes with its arms; the window forgets those that are gone."""
         moved: Memory = super().resettled(memory, fresh, places)
-        moved.clock[:] = memory.clock
         window = [(places.index(arm), x) for arm, x in self._window(memory) if arm in places]
         self._set_window(moved, window)
         return moved
@@ -214,10 +204,6 @@ class Forgetting(OwnLedger):
             memory.clock[0] = len(pairs)
             for i, (arm, reward) in enumerate(pairs):
                 memory.window_arms[i], memory.window_rewards[i] = arm, reward
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        own = {"clock": (0, 10**15), "window_arms": (0, arms - 1)}
-        return own | super().whole_numbers(arms)
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """Those of the policy inside, at the number of turns that are remembered."""

@@ -6,8 +6,8 @@ Top-two Thompson and then Thompson is PSPE and then PSRL in the one-state case o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,20 @@ from belman.families.family import Family
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.stopping import contrast
 from belman.policies.best_arm.top_two_thompson import TopTwoThompson
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, score_by_expected_reward
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.memory import Floats, Sizes, blank, part, whole_parts
+from belman.policies.policy import (
+    Ledger,
+    Policy,
+    PolicyKernels,
+    learns_nothing,
+    score_by_expected_reward,
+)
+from belman.policies.settings import number, require, whole
 from belman.policies.thompson.thompson import Thompson
+from belman.registry import register
+
+_TURNS = whole(0, "a whole number from 0 up, or None for no limit")
+_SURE = number("()", 0.0, 1.0, "strictly between 0 and 1, or None for the clock alone")
 
 #: Where params have their numbers: the last turn of the first phase, ln(1/δ) at which it is left (∞
 #: for never), the plays before an arm is known, the turn value of the first phase if constant
@@ -32,8 +43,8 @@ class Memory(NamedTuple):
 
     first: Any
     then: Any
-    switched: Floats
-    doubt: Floats
+    switched: Floats = part(1, whole=(0, 1))
+    doubt: Floats = part(1, whole=(0, "K-1"))
 
 
 @kernel
@@ -58,6 +69,12 @@ def _is_known(family, law, params, ledger, doubt, turn, score):
 
 
 @kernel
+def _cut(params):
+    """Where the params of the second policy begin."""
+    return HEAD + int(params[FIRST])
+
+
+@kernel
 def _first_turn_value(params, turn_value):
     return turn_value if math.isnan(params[DIAL]) else params[DIAL]
 
@@ -78,79 +95,74 @@ def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKern
 
     @kernel
     def refresh(family, law, params, ledger, memory, arm):
-        cut = HEAD + int(params[FIRST])
         if memory.switched[0] == 0.0:
-            first.refresh(family, law, params[HEAD:cut], ledger, memory.first, arm)
-        then.refresh(family, law, params[cut:], ledger, memory.then, arm)
+            first.refresh(family, law, params[HEAD : _cut(params)], ledger, memory.first, arm)
+        then.refresh(family, law, params[_cut(params) :], ledger, memory.then, arm)
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         if _switch(family, law, params, ledger, memory, turn, index):
-            known = params[HEAD + int(params[FIRST]) :]
-            then.indices(family, law, known, ledger, memory.then, turn, turn_value, mind, index)
+            known, kept = params[_cut(params) :], memory.then
+            then.indices(family, law, known, ledger, kept, turn, turn_value, mind, index)
         else:
-            known = params[HEAD : HEAD + int(params[FIRST])]
-            turn_value = _first_turn_value(params, turn_value)
-            first.indices(family, law, known, ledger, memory.first, turn, turn_value, mind, index)
+            known, kept = params[HEAD : _cut(params)], memory.first
+            value = _first_turn_value(params, turn_value)
+            first.indices(family, law, known, ledger, kept, turn, value, mind, index)
 
     @kernel
     def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
         if _switch(family, law, params, ledger, memory, turn, index):
-            known = params[HEAD + int(params[FIRST]) :]
+            known, kept = params[_cut(params) :], memory.then
             return then.choose(
-                then, family, law, known, ledger, memory.then, turn, turn_value, mind, index
+                then, family, law, known, ledger, kept, turn, turn_value, mind, index
             )
-        known = params[HEAD : HEAD + int(params[FIRST])]
-        turn_value = _first_turn_value(params, turn_value)
-        return first.choose(
-            first, family, law, known, ledger, memory.first, turn, turn_value, mind, index
-        )
+        known, kept = params[HEAD : _cut(params)], memory.first
+        value = _first_turn_value(params, turn_value)
+        return first.choose(first, family, law, known, ledger, kept, turn, value, mind, index)
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
         if memory.switched[0] > 0.0:
-            known = params[HEAD + int(params[FIRST]) :]
+            known, kept = params[_cut(params) :], memory.then
             return then.propensity(
-                family, law, known, ledger, memory.then, turn, turn_value, closed, arm, ties
+                family, law, known, ledger, kept, turn, turn_value, closed, arm, ties
             )
-        known = params[HEAD : HEAD + int(params[FIRST])]
-        turn_value = _first_turn_value(params, turn_value)
-        return first.propensity(
-            family, law, known, ledger, memory.first, turn, turn_value, closed, arm, ties
-        )
+        known, kept = params[HEAD : _cut(params)], memory.first
+        value = _first_turn_value(params, turn_value)
+        return first.propensity(family, law, known, ledger, kept, turn, value, closed, arm, ties)
 
     @kernel
     def recommend(family, law, params, ledger, memory, score):
         if memory.switched[0] > 0.0:
-            known = params[HEAD + int(params[FIRST]) :]
-            then.recommend(family, law, known, ledger, memory.then, score)
+            then.recommend(family, law, params[_cut(params) :], ledger, memory.then, score)
         else:
-            known = params[HEAD : HEAD + int(params[FIRST])]
+            known = params[HEAD : _cut(params)]
             first.recommend(family, law, known, ledger, memory.first, score)
 
     @kernel
     def finished(family, law, params, ledger, memory):
         """The second phase decides when to stop; the first one only leads to it."""
-        known = params[HEAD + int(params[FIRST]) :]
+        known = params[_cut(params) :]
         return memory.switched[0] > 0.0 and then.finished(family, law, known, ledger, memory.then)
 
     @kernel
     def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
-        cut = HEAD + int(params[FIRST])
         if _switch(family, law, params, ledger, memory, turn, deal.indices):
-            known, kept = params[cut:], memory.then
+            known, kept = params[_cut(params) :], memory.then
             then.deal(
                 then, family, law, known, ledger, kept, turn, turn_value, decisions, mind, deal
             )
         else:
-            known, kept = params[HEAD:cut], memory.first
+            known, kept = params[HEAD : _cut(params)], memory.first
             value = _first_turn_value(params, turn_value)
             first.deal(first, family, law, known, ledger, kept, turn, value, decisions, mind, deal)
 
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, deal)
+    return PolicyKernels(
+        indices, refresh, propensity, learns_nothing, choose, recommend, finished, deal
+    )
 
 
-@dataclass(frozen=True)
+@register
 class Phases(Policy):
     """The policy `first` for `turns` turns, or until the best is known by `confidence`; `then` on.
 
@@ -164,8 +176,8 @@ class Phases(Policy):
 
     first: Policy = field(default_factory=TopTwoThompson)
     then: Policy = field(default_factory=Thompson)
-    turns: int | None = 500
-    confidence: float | None = None
+    turns: Annotated[int, _TURNS] | None = 500
+    confidence: Annotated[float, _SURE] | None = None
 
     name = "phases"
 
@@ -175,12 +187,8 @@ class Phases(Policy):
             fits = isinstance(policy, Policy) and not isinstance(inner, Phases)
             allowed = "a policy that is not of two phases itself, nor told truth or single rewards"
             require(self, which, fits and not (policy.sees_truth or policy.learns), allowed)
-        limited = self.turns is None or is_whole(self.turns, 0)
-        require(self, "turns", limited, "a whole number from 0 up, or None for no limit")
+        super().__post_init__()
         if self.confidence is not None:
-            sure = is_number(self.confidence) and 0.0 < self.confidence < 1.0
-            allowed = "strictly between 0 and 1, or None for the clock alone"
-            require(self, "confidence", sure, allowed)
             if math.isnan(self._constant_turn_value()):
                 raise PolicyError(
                     f"confidence={self.confidence:g} ends the first phase, whose policy must not "
@@ -204,16 +212,16 @@ class Phases(Policy):
         return np.array([*head, *first, *then])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        first, then = self.first.memory(arms, dimension), self.then.memory(arms, dimension)
-        return Memory(first, then, np.zeros(1), np.zeros(1))
+        inside = {name: getattr(self, name).memory(arms, dimension) for name in ("first", "then")}
+        fresh: Memory = blank(Memory, Sizes(self, arms, dimension), **inside)
+        return fresh
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        inside = {
-            f"{phase}_{name}": limits
-            for phase, policy in (("first", self.first), ("then", self.then))
-            for name, limits in policy.whole_numbers(arms).items()
-        }
-        return {**inside, "switched": (0, 1), "doubt": (0, arms - 1)}
+        found = whole_parts(Memory, Sizes(self, arms))
+        for phase, policy in (("first", self.first), ("then", self.then)):
+            for name, limits in policy.whole_numbers(arms).items():
+                found[f"{phase}_{name}"] = limits
+        return found
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """The second policy's, and before it the first one's where that is left by the clock."""
@@ -233,11 +241,21 @@ class Phases(Policy):
     def acting(self, memory: Any) -> Policy:
         return self.then if memory.switched[0] else self.first
 
+    def _playing(self, memory: Any, turn_value: float) -> tuple[Policy, Any, float]:
+        """The policy that plays now, its memory, and its value of the turn."""
+        if memory.switched[0]:
+            return self.then, memory.then, turn_value
+        constant = self._constant_turn_value()
+        return self.first, memory.first, turn_value if math.isnan(constant) else constant
+
+    def pseudobelief(
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float
+    ) -> Floats:
+        policy, own, value = self._playing(memory, turn_value)
+        return policy.pseudobelief(family, ledger, own, value)
+
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
-        if memory.switched[0]:
-            return self.then.explanation(family, ledger, memory.then, turn_value, index)
-        constant = self._constant_turn_value()
-        turn_value = turn_value if math.isnan(constant) else constant
-        return self.first.explanation(family, ledger, memory.first, turn_value, index)
+        policy, own, value = self._playing(memory, turn_value)
+        return policy.explanation(family, ledger, own, value, index)

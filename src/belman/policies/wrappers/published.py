@@ -48,7 +48,7 @@ def qbelman(exponent: float = 2.0, arms: int | None = None) -> Forced:
     """QBelMan as the authors code it: natural barycentre, C = 200, forced exploration.
 
     >>> qbelman().policy
-    BelMan(exposure=Paper(C=200.0), reading='natural')
+    BelMan(exposure=Paper(C=200.0, unit=None), reading='natural')
     """
     return Forced(BelMan(Paper(C=200.0), "natural"), exponent=exponent, arms=arms)
 

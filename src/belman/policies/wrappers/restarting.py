@@ -8,8 +8,8 @@ of arms which it does not play are seen, a share of the turns goes round all arm
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +17,13 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.change.detectors import MARKS, Detector, GLRTest
+from belman.policies.memory import Floats, part, record
 from belman.policies.optimism.kl_ucb import KLUCB
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick, record
+from belman.policies.policy import Ledger, Policy, PolicyKernels, pick
+from belman.policies.policy import record as enter
 from belman.policies.settings import is_number, require
 from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
+from belman.registry import register
 
 EXPLORE, GLOBAL, SIZE, OWN, HEAD = 0, 1, 2, 3, 4
 _STEPS, _OCTAVES = 8.0, 50  # turns whose values are tabulated, a power of two in steps
@@ -29,14 +32,14 @@ _STEPS, _OCTAVES = 8.0, 50  # turns whose values are tabulated, a power of two i
 class Memory(NamedTuple):
     """What the policy inside sees and keeps, and what the detector keeps of every arm."""
 
-    own: Ledger
     inner: Any
-    clock: Floats  # (2) rewards told, and restarts
-    seeded: Floats  # (K) whether the arm is known
-    fresh: Floats  # (K) whether the policy inside knows what is remembered of the arm
-    marks: Floats  # (K, MARKS)
-    state: Floats  # (K, size)
-    values_scratch: Floats  # turn values of the policy inside, at powers of two in steps
+    own: Ledger = record(Ledger)
+    clock: Floats = part(2, told=True, whole=(0, 10**15))  # rewards told, and restarts
+    seeded: Floats = part("K", told=True)  # whether the arm is known
+    fresh: Floats = part("K")  # whether the policy inside knows what is remembered of the arm
+    marks: Floats = part("K", MARKS, told=True, whole=(0, 10**15))
+    state: Floats = part("K", "watched", told=True)
+    values_scratch: Floats = part(0)  # turn values of the policy inside, at powers of two in steps
 
 
 @kernel
@@ -60,6 +63,13 @@ def remembered_turn(own):
 def value_at(values, turn):
     """The turn value of the policy inside, at the last tabulated turn."""
     return values[min(int(_STEPS * math.log2(turn)), values.size - 1)]
+
+
+@kernel
+def own_clock(memory, turn, turn_value):
+    """The policy inside goes by the turns that are remembered."""
+    now = remembered_turn(memory.own)
+    return int(now), value_at(memory.values_scratch, now)
 
 
 @factory
@@ -91,7 +101,7 @@ def _around(inner: PolicyKernels, watch: Callable[..., Any]) -> PolicyKernels:
         own, size = memory.own, int(params[SIZE])
         known = params[HEAD + size : HEAD + size + int(params[OWN])]
         memory.clock[0] += 1.0
-        record(family, law, own, arm, reward)
+        enter(family, law, own, arm, reward)
         if watch(family, law, known, memory.marks[arm], memory.state[arm], reward):
             memory.clock[1] += 1.0
             if params[GLOBAL] > 0.0:
@@ -102,6 +112,8 @@ def _around(inner: PolicyKernels, watch: Callable[..., Any]) -> PolicyKernels:
         else:
             inner.refresh(family, law, params[cut(params) :], own, memory.inner, arm)
 
+    shown = around(inner, cut, refresh, learn, own_clock)
+
     @kernel
     def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         forced = forced_arm(params, memory.clock[0], index.size)
@@ -109,50 +121,31 @@ def _around(inner: PolicyKernels, watch: Callable[..., Any]) -> PolicyKernels:
             for a in range(index.size):
                 if index[a] == index[a]:
                     index[a] = 1.0 if a == forced else 0.0
-            return
-        known, own = params[cut(params) :], memory.own
-        now = remembered_turn(own)
-        value = value_at(memory.values_scratch, now)
-        inner.indices(family, law, known, own, memory.inner, int(now), value, mind, index)
+        else:
+            shown.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
 
     @kernel
     def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
-        forced = forced_arm(params, memory.clock[0], index.size)
-        if forced >= 0:
-            for a in range(index.size):
-                index[a] = 1.0 if a == forced else 0.0
-            return pick(index, mind)
-        known, own = params[cut(params) :], memory.own
-        now = remembered_turn(own)
-        value = value_at(memory.values_scratch, now)
-        return inner.choose(
-            inner, family, law, known, own, memory.inner, int(now), value, mind, index
-        )
-
-    @kernel
-    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
-        known, own, kept = params[cut(params) :], memory.own, memory.inner
-        now = remembered_turn(own)
-        value = value_at(memory.values_scratch, now)
-        inner.deal(inner, family, law, known, own, kept, int(now), value, decisions, mind, deal)
+        if forced_arm(params, memory.clock[0], index.size) < 0:
+            return shown.choose(
+                shown, family, law, params, ledger, memory, turn, turn_value, mind, index
+            )
+        indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+        return pick(index, mind)
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
         forced = forced_arm(params, memory.clock[0], memory.own.plays.size)
         if forced >= 0 and not (closed.size > 0 and closed[forced]):
             return 1.0
-        known, own = params[cut(params) :], memory.own
-        now = remembered_turn(own)
-        value = value_at(memory.values_scratch, now)
-        return inner.propensity(
-            family, law, known, own, memory.inner, int(now), value, closed, arm, ties
+        return shown.propensity(
+            family, law, params, ledger, memory, turn, turn_value, closed, arm, ties
         )
 
-    shown = around(inner, cut, refresh, learn)
-    return replace(shown, indices=indices, choose=choose, propensity=propensity, deal=deal)
+    return replace(shown, indices=indices, choose=choose, propensity=propensity)
 
 
-@dataclass(frozen=True)
+@register
 class Restarting(OwnLedger):
     """Play what `policy` plays, and begin anew when the `detector` has evidence of a change.
 
@@ -169,7 +162,7 @@ class Restarting(OwnLedger):
     explore: float = 0.05
 
     name = "restarting"
-    moving = ("seeded", "marks", "state")
+    remembers = Memory
     forgets = "this agent follows changes, and rewards before and after one are not of one mean"
 
     def __post_init__(self) -> None:
@@ -190,38 +183,28 @@ class Restarting(OwnLedger):
         head = [float(self.explore), float(self.scope == "global"), family.dimension, len(own)]
         return np.array([*head, *family.prior, *own, *self.policy.params(family)])
 
+    @property
+    def watched(self) -> int:
+        """How many numbers the detector keeps of an arm."""
+        return self.detector.size
+
     def memory(self, arms: int, dimension: int) -> Memory:
         turns = 2.0 ** (np.arange(_STEPS * _OCTAVES) / _STEPS)
-        return Memory(
-            own=Ledger.blank(np.zeros((arms, dimension))),
-            inner=self.policy.memory(arms, dimension),
-            clock=np.zeros(2),
-            seeded=np.zeros(arms),
-            fresh=np.zeros(arms),
-            marks=np.zeros((arms, MARKS)),
-            state=np.zeros((arms, self.detector.size)),
-            values_scratch=np.array(self.policy.turn_values(turns, arms), dtype=np.float64),
-        )
+        values = np.array(self.policy.turn_values(turns, arms), dtype=np.float64)
+        return super().memory(arms, dimension)._replace(values_scratch=values)
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         return np.zeros(len(turns))  # the policy inside goes by the turns that are remembered
 
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
-        moved: Memory = super().resettled(memory, fresh, places)
-        moved.clock[:] = memory.clock
-        return moved
-
-    def forget(self, memory: Memory, arm: int) -> None:
-        memory.marks[arm] = memory.state[arm] = 0.0
-        super().forget(memory, arm)
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        own = {"clock": (0, 10**15), "marks": (0, 10**15)}
-        return own | super().whole_numbers(arms)
-
     def check(self, family: Family, arms: int) -> None:
         super().check(family, arms)
         self.detector.check(family)
+
+    def pseudobelief(
+        self, family: Family, ledger: Ledger, memory: Memory, turn_value: float
+    ) -> Floats:
+        value = float(value_at(memory.values_scratch, remembered_turn(memory.own)))
+        return super().pseudobelief(family, ledger, memory, value)
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Memory, turn_value: float, index: Floats

@@ -5,25 +5,26 @@ of them differ: the policy inside decides in a part of the turns or by other bel
 agent's, so that its chances are not those of the wrapper, which are not known unless the kernel
 `propensity` tells them.
 
-The base of a wrapper that shows the policy inside a ledger of its own.
-
-Its memory is a NamedTuple that begins with `own`, the ledger that the policy inside sees, and
-`inner`, the memory of that policy; `seeded` (K) says which arms are known, and `fresh` (K) whether
-the policy inside has seen what is remembered of an arm.
+`OwnLedger` is the base of a wrapper that shows the policy inside a ledger of its own. Its memory
+is a NamedTuple that begins with `own`, the ledger that the policy inside sees, and `inner`, the
+memory of that policy; `seeded` (K) says which arms are known, and `fresh` (K) whether the policy
+inside has seen what is remembered of an arm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.policy import Change, Floats, Ledger, Policy, PolicyKernels, rearranged
+from belman.policies import memory as memories
+from belman.policies.memory import Floats
+from belman.policies.policy import Change, Ledger, Policy, PolicyKernels
 from belman.policies.settings import require
 from belman.policies.thompson.thompson import Thompson
 
@@ -114,6 +115,12 @@ class Wrapper(Policy):
         inside = self.ledger_inside(ledger, memory), self.memory_inside(memory)
         return self.policy.believed(family, *inside)
 
+    def pseudobelief(
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float
+    ) -> Floats:
+        inside = self.ledger_inside(ledger, memory), self.memory_inside(memory)
+        return self.policy.pseudobelief(family, *inside, turn_value)
+
     def changes(self, memory: Any) -> list[Change]:
         return self.policy.changes(self.memory_inside(memory))
 
@@ -153,29 +160,37 @@ def is_news(memory, ledger, arm):
     return news
 
 
-def around(inner: PolicyKernels, cut: Kernel, refresh: Kernel, learn: Kernel) -> PolicyKernels:
+@kernel
+def same_clock(memory, turn, turn_value):
+    """For wrappers inside which turns are those of the agent."""
+    return turn, turn_value
+
+
+def around(
+    inner: PolicyKernels, cut: Kernel, refresh: Kernel, learn: Kernel, clock: Kernel = same_clock
+) -> PolicyKernels:
     """The kernels of a policy whose memory holds the ledger that the policy inside sees, `own`, and
-    what that one keeps, `inner`; `cut(params)` is where the params of the policy inside begin.
+    what that one keeps, `inner`; `cut(params)` is where the params of the policy inside begin, and
+    `clock(memory, turn, turn_value)` its turn and turn value.
     """
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-        known = params[cut(params) :]
-        inner.indices(family, law, known, memory.own, memory.inner, turn, turn_value, mind, index)
+        known, own, kept = params[cut(params) :], memory.own, memory.inner
+        now, value = clock(memory, turn, turn_value)
+        inner.indices(family, law, known, own, kept, now, value, mind, index)
 
     @kernel
     def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
-        known = params[cut(params) :]
-        return inner.choose(
-            inner, family, law, known, memory.own, memory.inner, turn, turn_value, mind, index
-        )
+        known, own, kept = params[cut(params) :], memory.own, memory.inner
+        now, value = clock(memory, turn, turn_value)
+        return inner.choose(inner, family, law, known, own, kept, now, value, mind, index)
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
-        known = params[cut(params) :]
-        return inner.propensity(
-            family, law, known, memory.own, memory.inner, turn, turn_value, closed, arm, ties
-        )
+        known, own, kept = params[cut(params) :], memory.own, memory.inner
+        now, value = clock(memory, turn, turn_value)
+        return inner.propensity(family, law, known, own, kept, now, value, closed, arm, ties)
 
     @kernel
     def recommend(family, law, params, ledger, memory, score):
@@ -188,21 +203,18 @@ def around(inner: PolicyKernels, cut: Kernel, refresh: Kernel, learn: Kernel) ->
     @kernel
     def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
         known, own, kept = params[cut(params) :], memory.own, memory.inner
-        inner.deal(inner, family, law, known, own, kept, turn, turn_value, decisions, mind, deal)
+        now, value = clock(memory, turn, turn_value)
+        inner.deal(inner, family, law, known, own, kept, now, value, decisions, mind, deal)
 
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, deal, learn)
+    return PolicyKernels(indices, refresh, propensity, learn, choose, recommend, finished, deal)
 
 
 @dataclass(frozen=True)
 class OwnLedger(Wrapper):
-    """A policy that is told rewards one by one, and shows another one what it makes of them.
-
-    `moving` names the parts of the memory that stay with their arms when others come and go.
-    """
-
-    moving: ClassVar[tuple[str, ...]] = ("seeded",)
+    """A policy that is told rewards one by one, and shows another one what it makes of them."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         allowed = "a policy that learns from beliefs, such as belman.Thompson()"
         self.require_inside(not getattr(self.policy, "learns", True), allowed)
 
@@ -217,24 +229,22 @@ class OwnLedger(Wrapper):
     def learns_sums(self, family: Family) -> bool:
         return False  # what it shows of rewards depends on their order
 
+    def memory(self, arms: int, dimension: int) -> Any:
+        sizes, inner = memories.Sizes(self, arms, dimension), self.policy.memory(arms, dimension)
+        return memories.blank(self.remembers, sizes, inner=inner)
+
     def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
         """What is remembered goes with its arms; the policy inside looks at all of them anew."""
-        own = Ledger(
-            *(rearranged(*pair, 0, places) for pair in zip(memory.own, fresh.own, strict=True))
-        )
-        kept = {
-            name: rearranged(getattr(memory, name), getattr(fresh, name), 0, places)
-            for name in self.moving
-        }
+        own = memories.moved(memory.own, fresh.own, places)
         inner = super().resettled(memory, fresh, places)
-        return fresh._replace(own=own, inner=inner, **kept)
+        return memories.moved(memory, fresh, places)._replace(own=own, inner=inner)
 
     def forget(self, memory: Any, arm: int) -> None:
-        memory.seeded[arm] = 0.0
-        for column in memory.own[1:]:
-            column[arm] = 0.0
+        memories.forgotten(memory.own, arm)
+        memories.forgotten(memory, arm)
         super().forget(memory, arm)
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         inside = super().whole_numbers(arms).items()
-        return {f"inner_{name}": limits for name, limits in inside}
+        own = memories.whole_parts(self.remembers, memories.Sizes(self, arms))
+        return own | {f"inner_{name}": limits for name, limits in inside}

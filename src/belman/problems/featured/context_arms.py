@@ -12,8 +12,9 @@ from belman.engine import kernel
 from belman.errors import SettingError, listing
 from belman.models import Block
 from belman.models.shared import dot
-from belman.problems.featured.featured import Featured, SceneKernels, check_amount, check_whole
+from belman.problems.featured.featured import Featured, SceneKernels
 from belman.problems.problem import Floats
+from belman.validate import require_number, require_whole
 
 CONTEXT, SHARED, OWN, MISFIT = 0, 1, 2, 3  # of numbers: the size of contexts, and two scales
 POOLINGS = ("disjoint", "hybrid")
@@ -93,13 +94,13 @@ class ContextArms(Featured):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("number", self.number, 1, 5_000)
-        check_whole("size", self.size, 2, 5_000)
+        require_whole("number", self.number, 1, 5_000)
+        require_whole("size", self.size, 2, 5_000)
         if self.pooling not in POOLINGS:
             raise SettingError(f"unknown pooling {self.pooling!r}: there are {listing(POOLINGS)}")
         for name in ("shared_scale", "own_scale"):
-            check_amount(name, getattr(self, name), 1e-9)
-        check_amount("misfit", self.misfit)
+            require_number(name, getattr(self, name), 1e-9)
+        require_number("misfit", self.misfit)
 
     @property
     def arms(self) -> int:

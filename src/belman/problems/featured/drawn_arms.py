@@ -12,8 +12,9 @@ from belman.engine import kernel
 from belman.errors import SettingError, listing
 from belman.models import Block
 from belman.models.shared import dot
-from belman.problems.featured.featured import Featured, SceneKernels, check_amount, check_whole
+from belman.problems.featured.featured import Featured, SceneKernels
 from belman.problems.problem import Floats
+from belman.validate import require_number, require_whole
 
 SCALE, LENGTH, BOX, MISFIT, INTERCEPT = 0, 1, 2, 3, 4  # of numbers
 _SHAPES = ("sphere", "box")
@@ -90,12 +91,12 @@ class DrawnArms(Featured):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("number", self.number, 1)
-        check_whole("dimension", self.dimension, 1 + self.intercept, 5_000)
+        require_whole("number", self.number, 1)
+        require_whole("dimension", self.dimension, 1 + self.intercept, 5_000)
         if self.shape not in _SHAPES:
             raise SettingError(f"unknown shape {self.shape!r}: there are {listing(_SHAPES)}")
         for name in ("length", "scale", "misfit"):
-            check_amount(name, getattr(self, name))
+            require_number(name, getattr(self, name))
 
     @property
     def arms(self) -> int:

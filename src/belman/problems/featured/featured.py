@@ -49,7 +49,7 @@ class Featured(Problem):
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            allowed = "give one of belman.models, such as belman.Linear()"
+            allowed = "give one of belman.models, such as belman.models.Linear()"
             raise SettingError(f"model={self.model!r} is not a model: {allowed}")
         if self.family is None:
             object.__setattr__(self, "family", _family_of(self.model))
@@ -99,19 +99,3 @@ def _family_of(model: Model) -> Family:
     if isinstance(model, Linear):
         return Gaussian(model.noise)
     return Bernoulli() if isinstance(model, Logistic) else Poisson()
-
-
-def check_whole(name: str, value: Any, least: int = 1, most: int = 1_000_000) -> None:
-    """A whole number of arms, features or levels."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or not least <= value <= most:
-        allowed = f"it must be a whole number from {least} to {most:,}"
-        raise SettingError(f"{name}={value!r} is not valid: {allowed}")
-
-
-def check_amount(name: str, value: Any, least: float = 0.0, most: float = 1e9) -> None:
-    """A number that is not too large."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not least <= value <= most:
-        allowed = f"it must be a number from {least:g} to {most:g}"
-        raise SettingError(f"{name}={value!r} is not valid: {allowed}")

@@ -11,8 +11,9 @@ from belman.engine import kernel
 from belman.errors import SettingError
 from belman.models import Block
 from belman.models.shared import dot
-from belman.problems.featured.featured import Featured, SceneKernels, check_amount
+from belman.problems.featured.featured import Featured, SceneKernels
 from belman.problems.problem import Floats
+from belman.validate import require_number
 
 MISFIT, DRAWN, THETA = 0, 1, 2  # of numbers: from THETA on θ, or the scales of its draws
 
@@ -71,7 +72,7 @@ class GivenArms(Featured):
             allowed = f"block_sizes sum to {size}, one scale each, and as many numbers in theta"
             given = f"block_sizes={self.block_sizes!r}, block_scales={self.block_scales!r}"
             raise SettingError(f"{given} are not valid: {allowed}")
-        check_amount("misfit", self.misfit)
+        require_number("misfit", self.misfit)
 
     @property
     def arms(self) -> int:

@@ -10,8 +10,8 @@ import numpy as np
 from belman.models import Linear, Model
 from belman.problems.featured.context_arms import ContextArms
 from belman.problems.featured.drawn_arms import ChangingArms, DrawnArms
-from belman.problems.featured.featured import check_amount, check_whole
 from belman.problems.featured.given_arms import GivenArms
+from belman.validate import require_number, require_whole
 
 
 def unit_ball(
@@ -31,7 +31,7 @@ def russo_van_roy(arms: int = 30, dimension: int = 5) -> DrawnArms:
     >>> russo_van_roy().arms
     30
     """
-    check_whole("dimension", dimension, 1, 5_000)
+    require_whole("dimension", dimension, 1, 5_000)
     return DrawnArms(
         number=arms,
         dimension=dimension,
@@ -48,7 +48,7 @@ def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
     >>> end_of_optimism().arms
     3
     """
-    check_amount("epsilon", epsilon, 1e-6, 0.5)
+    require_number("epsilon", epsilon, 1e-6, 0.5)
     rows = ((1.0, 0.0), (0.0, 1.0), (1.0 - epsilon, 2.0 * epsilon))
     return GivenArms(rows=rows, theta=(1.0, 0.0), model=Linear(noise=noise))
 
@@ -95,7 +95,7 @@ def one_hot(arms: int = 10, *, noise: float = 1.0) -> GivenArms:
     >>> one_hot(3).rows[1]
     (0.0, 1.0, 0.0)
     """
-    check_whole("arms", arms)
+    require_whole("arms", arms)
     rows = tuple(tuple(row) for row in np.eye(arms).tolist())
     return GivenArms(rows=rows, model=Linear(noise=noise))
 
@@ -106,7 +106,7 @@ def intercepts(arms: int = 10, *, shared: float = 2.0, noise: float = 1.0) -> Gi
     >>> intercepts(3).features
     4
     """
-    check_whole("arms", arms)
+    require_whole("arms", arms)
     rows = tuple((1.0, *row) for row in np.eye(arms).tolist())
     model = Linear(noise=noise)
     return GivenArms(rows=rows, block_sizes=(1, arms), block_scales=(shared, 1.0), model=model)
@@ -121,7 +121,7 @@ def factors(
     6
     """
     for level in levels:
-        check_whole("levels", level, 1, 1_000)
+        require_whole("levels", level, 1, 1_000)
     parts = [np.eye(level) for level in levels]
     rows = tuple(tuple(np.concatenate(choice).tolist()) for choice in itertools.product(*parts))
     return GivenArms(rows=rows, block_scales=(scale,), model=model or Linear())

@@ -20,8 +20,9 @@ from belman.engine import kernel
 from belman.errors import SettingError
 from belman.models import Block, Linear, Logistic, Model, ModelKernels
 from belman.problems.featured.context_arms import lay_out
-from belman.problems.featured.featured import Featured, SceneKernels, check_amount
+from belman.problems.featured.featured import Featured, SceneKernels
 from belman.problems.problem import Floats
+from belman.validate import require_number
 
 _MOST_ROWS = 10_000_000
 _RIDGE = 1.0
@@ -138,6 +139,11 @@ def from_table(
     right one; or the `rewards` (rows × arms) that every arm would give; or a log, of `actions` with
     their `rewards` and `propensities`, from which every arm's is estimated without bias.
 
+    Of a log only the mean over many rows means something: the estimate of a single one is as far
+    off as its chance was small, and a policy that learns from such rewards learns less than it
+    would have. So a log compares policies under the same noise; `belman.evaluate(log, policy)` says
+    what a policy would have earned.
+
     Columns are standardised and divided by the root of their number, and a constant comes first.
     Every turn draws a row; regret is to the best arm of that row. The model is logistic for rewards
     from 0 to 1, else linear with unknown noise. `scale` is the prior's standard deviation of
@@ -170,7 +176,7 @@ def from_table(
         within = earnings.min() >= 0.0 and earnings.max() <= 1.0
         wide = max(float(earnings.std()), 1e-6)
         model = Logistic() if within else Linear(noise=wide, unknown=True)
-    check_amount("scale", scale, 1e-6, 1e6)
+    require_number("scale", scale, 1e-6, 1e6)
     return TableArms(
         model=model, contexts=Rows(contexts), earnings=Rows(earnings), scale=float(scale)
     )

@@ -16,7 +16,7 @@ class Kind(IntEnum):
     """The kind of an event, as the log keeps it; numbers are never given anew."""
 
     CREATED = 1  # body: the settings
-    ASKED = 2  # arm, draw, probability, key; body: attributes
+    ASKED = 2  # arm, draw, probability, key; body: attributes, context, candidates
     TOLD = 3  # ticket, arm, reward; under a window also a key, and as often as it is told
     RECORDED = 5  # arm, reward: past data, not asked for; body: attributes
     PAUSED = 6  # body: the reason, as in all below
@@ -32,6 +32,7 @@ class Kind(IntEnum):
     RETURNED = 16  # ticket, arm: given back, since it was used for nobody
     ROWS_CORRECTED = 17  # body: also rows of outcomes in bulk, and what is learnt by them
     CHANGE_NOTICED = 18  # arm: the world has changed; body: also from, to, after which reward
+    GUARD_CHANGED = 19  # body: also all limits on metrics from here on
 
 
 class Draw(IntEnum):

@@ -19,6 +19,7 @@ class PostgreSQL:
     server's.
     """
 
+    key_file: str | None = None
     serial = "SERIAL"
     bytes = "BYTEA"
     clustered = ""

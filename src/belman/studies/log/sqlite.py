@@ -7,6 +7,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,6 +54,7 @@ class SQLite:
         self._shown, self._path, self._synchronous = shown, os.path.abspath(path), synchronous
         self._lock_timeout, self._read_only = lock_timeout, read_only
         self._connected = False  # whether there was a file
+        self.key_file: str | None = f"{self._path}.key"
 
     def __str__(self) -> str:
         return self._shown
@@ -63,6 +65,8 @@ class SQLite:
         # without an isolation level, since the driver would begin transactions of its own
         options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
         place = self._address() if self._read_only else self._path
+        if not self._read_only:
+            _create(self._path)
         connection = sqlite3.connect(place, check_same_thread=False, uri=self._read_only, **options)
         try:
             # the first of them reads the file, for which it may have to wait
@@ -136,6 +140,12 @@ class SQLite:
                 if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > until:
                     raise
             time.sleep(random.uniform(0.0, LONGEST_NAP))
+
+
+def _create(path: str) -> None:
+    """Make a file for its owner alone, unless there is one; those beside it take after it."""
+    with suppress(OSError):  # SQLite says what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _identity(path: str) -> tuple[int, ...] | None:

@@ -169,6 +169,11 @@ class Storage:
     def __repr__(self) -> str:
         return f"Storage({str(self)!r})"
 
+    @property
+    def key_file(self) -> str | None:
+        """The file beside this storage that holds signing keys, if it has a place for one."""
+        return self._pool.driver.key_file
+
     def close(self) -> None:
         """Close every connection; the next use opens new ones."""
         self._pool.close()

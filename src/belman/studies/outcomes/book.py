@@ -17,16 +17,19 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Annotated, Any, NamedTuple
 
+from belman.codec import COLUMNS, DERIVED, Form, Place, Scope
 from belman.errors import StateError
-from belman.studies.codec import COLUMNS, DERIVED, Form, Place, Scope
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import is_time
+from belman.studies.outcomes.candidates import CANDIDATE
 from belman.studies.rules.attributes import Attributes
 from belman.studies.rules.metrics import Metrics, are_metrics, together
 from belman.studies.settings import StudySettings
 
-CONTEXT, CANDIDATES, CHOSEN, RANKING = "context", "candidates", "chosen", "ranking"
+CONTEXT, RANKING = "context", "ranking"
+#: The chances of all arms, by place, from an ask on, or at this one ask where it has a context.
+SHARES = "shares"
 Time = Annotated[float, is_time]
 
 
@@ -46,7 +49,8 @@ Key = Annotated[Any, Form(lambda key: key if type(key) is int else list(key), _r
 
 class Outcome(NamedTuple):
     """What is known of one decision: its arm by place, when it was made, the mark of its ticket,
-    the reward and the metrics told so far, what it was decided with, and its attributes.
+    the reward and the metrics told so far, what it was decided with, its attributes, and the
+    chances of all arms where they are its own.
     """
 
     arm: Place
@@ -57,6 +61,7 @@ class Outcome(NamedTuple):
     context: dict[str, Any] | None = None
     candidate: dict[str, Any] | None = None
     attributes: dict[str, str] | None = None
+    chances: tuple[float, ...] | None = None
 
 
 class Row(NamedTuple):
@@ -159,20 +164,20 @@ class Book:
         if kind == Kind.ASKED:
             self.begin(event.number, asked_in(event, body))
         elif kind == Kind.TOLD:
-            assert event.reward is not None
             told = self.with_told(event.ticket, event.reward, body.get("metrics"))
             if self.window is None:
                 self.end(event.ticket)
                 return [Counted(event.ticket, told, event.time)]
-            self.told += self.open[event.ticket].reward is None
+            self.told += (told.reward is not None) - (self.open[event.ticket].reward is not None)
             self.open[event.ticket] = told
         elif kind == Kind.RETURNED:
             self.end(event.ticket)
         elif kind == Kind.RECORDED:
             return [Counted(None, asked_in(event, body)._replace(reward=event.reward), event.time)]
         elif kind == Kind.OBSERVED:
+            shares = {version: tuple(of) for version, of in body.get(SHARES, ())}
             for row in body.get("open", ()):
-                self.bring(Row(*row))
+                self.bring(Row(*row), shares.get(row[0]))
             self.counted.update(body.get("counted", ()))
         return []
 
@@ -190,26 +195,30 @@ class Book:
                 heapq.heappush(self._ends, (ends, self._order, number))
                 self._order += 1
 
-    def with_told(self, key: Any, reward: float, metrics: Metrics | None) -> Outcome:
-        """Return what an open outcome would be, were this told of it now."""
-        arm, time, own, before, known, context, candidate, attributes = self.open[key]
-        if self.adds_rewards and before is not None:
+    def with_told(self, key: Any, reward: float | None, metrics: Metrics | None) -> Outcome:
+        """Return what an open outcome would be, were this told of it now; without a reward it is
+        some of the metrics that a declared reward needs.
+        """
+        found = self.open[key]
+        before, known = found.reward, found.metrics
+        if self.adds_rewards and before is not None and reward is not None:
             reward = before + reward
         if metrics:
             known = together(known or {}, metrics, self.accumulate)
-        return Outcome(arm, time, own, reward, known, context, candidate, attributes)
+        return found._replace(reward=reward, metrics=known)
 
-    def bring(self, row: Row) -> Outcome:
+    def bring(self, row: Row, chances: tuple[float, ...] | None = None) -> Outcome:
         """Take a row whose window is open, for the first time or anew: what is known of it now."""
         version, unit, arm, reward, time, attributes = row
         key = (version, unit)
         if key not in self.open:
-            self.begin(key, Outcome(arm, time, reward=reward, attributes=attributes))
+            known = Outcome(arm, time, reward=reward, attributes=attributes, chances=chances)
+            self.begin(key, known)
         else:
             before = self.open[key]
             whole = (before.reward or 0.0) + reward if self.accumulate else reward
-            known = attributes or before.attributes
-            self.open[key] = before._replace(arm=arm, reward=whole, attributes=known)
+            shown = attributes or before.attributes
+            self.open[key] = before._replace(arm=arm, reward=whole, attributes=shown)
         return self.open[key]
 
     def counts_as(self, outcome: Outcome) -> float | None:
@@ -240,14 +249,14 @@ def asked_in(event: Event, body: Mapping[str, Any]) -> Outcome:
     assert event.arm is not None
     if not body:
         return Outcome(event.arm, event.time, mark(event))
-    candidates = body.get(CANDIDATES)
     return Outcome(
         event.arm,
         event.time,
         mark(event),
         context=body.get(CONTEXT),
-        candidate=None if candidates is None else candidates[body[CHOSEN]],
+        candidate=body.get(CANDIDATE),
         attributes=body.get("attributes"),
+        chances=tuple(body[SHARES]) if SHARES in body else None,
     )
 
 

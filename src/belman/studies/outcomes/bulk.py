@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from belman.errors import SettingError
 from belman.families import Family
-from belman.measures.learnt import learnt
+from belman.families.tally import learnt
+from belman.studies.outcomes.book import SHARES
 from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_attributes
 
 #: Values of an attribute that a batch tells apart: the most frequent ones.
@@ -49,14 +50,16 @@ class Group(NamedTuple):
 
 
 #: Left out of the log where there are none.
-_SELDOM = {"open", "contexts", "by", "values", "counted", "clipped"}
+_SELDOM = {"open", "contexts", "by", "values", "counted", "clipped", SHARES, "bets"}
 
 
 class Bulk(NamedTuple):
     """What the event of a batch keeps: groups, (place, n, sum of rewards) of every arm, the patches
     by which they are learnt, how many units of each arm were assigned by published weights and were
     meant to be, and the odds against these weights after all; the rows that wait for their window
-    to close; what is learnt in every segment; and digests of rows that count under a window.
+    to close; what is learnt in every segment; digests of rows that count under a window; and, in a
+    study that compares arms with control, the chances of every version that it names, with the bets
+    after all where the rewards are too many to be kept.
     """
 
     groups: list[Group]
@@ -71,6 +74,8 @@ class Bulk(NamedTuple):
     values: Sequence[Sequence[tuple[float, int]]] = ()  # of every group: rewards, and how often
     counted: Sequence[int] = ()
     clipped: int = 0  # rewards that lay beyond the range
+    shares: Sequence[tuple[int, Sequence[float]]] = ()  # by version
+    bets: Mapping[str, Any] | None = None
 
     @property
     def rows(self) -> int:
@@ -90,7 +95,8 @@ class Bulk(NamedTuple):
         by = [Part(*part) for part in found.get("by", ())]
         rest = ("patches", "assigned", "meant", "log_odds")
         kept = cls(groups, arms, *(found[name] for name in rest))
-        more = {name: found[name] for name in ("open", "contexts", "values") if name in found}
+        names = ("open", "contexts", "values", SHARES, "bets")
+        more = {name: found[name] for name in names if name in found}
         return kept._replace(by=by, clipped=found.get("clipped", 0), **more)
 
 

@@ -11,24 +11,25 @@ that bring the law of the delays up to date, event by event.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from belman import codec
+from belman.codec import Number
 from belman.delays import DelayLaw
-from belman.studies.codec import Form, Number
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import Counted, Outcome, Time
 
-_LAW = Form(DelayLaw.to_plain, lambda content, _: DelayLaw.from_plain(content), DelayLaw.copied)
+#: Kinds of events that say something of delays.
+EARLY_KINDS = (Kind.ASKED, Kind.TOLD, Kind.RETURNED, Kind.ARM_ADDED)
 
 
 @dataclass
 class EarlyLearning:
     """The distribution of the delays of a study, and when each open success was told."""
 
-    law: Annotated[DelayLaw, _LAW]
+    law: DelayLaw
     told: dict[Number, Time] = field(default_factory=dict)
 
     @property
@@ -52,8 +53,10 @@ class EarlyLearning:
             self.law.add_arm()
 
     def _hear(self, event: Event, outcome: Outcome) -> None:
-        """A ticket is told, or told again."""
+        """A ticket is told, or told again; a part of its metrics says nothing yet."""
         assert event.ticket is not None
+        if event.reward is None:
+            return
         arm, asked = outcome.arm, outcome.time
         before = self.told.pop(event.ticket, None)
         if before is not None:
@@ -69,9 +72,8 @@ class EarlyLearning:
 
     def close(self, counted: Counted) -> None:
         """The window of a ticket has closed."""
-        if type(counted.key) is int:
-            told = self.told.pop(counted.key, None)
-            self.law.closed(counted.outcome.arm, counted.outcome.time, told)
+        told = self.told.pop(counted.key, None)
+        self.law.closed(counted.outcome.arm, counted.outcome.time, told)
 
     def counts(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
         """What the open tickets of every arm count (`DelayLaw.counts`); an ask of this time has to
@@ -81,4 +83,4 @@ class EarlyLearning:
 
     def look(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
         """The same, and nothing is changed by looking."""
-        return self.law.copied().counts(now, beliefs)
+        return codec.copied(self.law).counts(now, beliefs)

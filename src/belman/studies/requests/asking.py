@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belman.deciders import Asking, validate
-from belman.errors import ArmError, RewardError, SettingError, listing, nearest
+from belman.errors import ArmError, RewardError, SettingError, listing, nearest, shown
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
-from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, RANKING, Outcome
+from belman.studies.outcomes.book import CONTEXT, RANKING, SHARES, Outcome
+from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, whole
 from belman.studies.rules.attributes import check_attributes
 from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.unit_of_work import UnitOfWork, check_key
@@ -58,13 +59,22 @@ def _rows(
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
     first, places = state.number + 1, state.places
     ranking = None if request.top is None else state.ready().rank(asking)
-    for i, (arm, _, likely, draw, context, candidate) in enumerate(
-        state.decide(request.tickets, asking)
-    ):
+    decided, shares = state.decide(request.tickets, asking)
+    own = {} if shares is None else {SHARES: shares}
+    known = state.catalogue.copy() if asking.candidates is not None else None
+    for i, (arm, _, likely, draw, context, candidate) in enumerate(decided):
         if request.key is not None:
             key = f"{request.key}/{i}"
         if context is not None:
-            text = _text(body | _chosen(arm, candidate is not None, ranking, request.top, places))
+            chosen = _chosen(arm, candidate is not None, ranking, request.top, places)
+            if known is not None:
+                assert asking.candidates is not None
+                kept = known.kept(asking.candidates)
+                known.take(first + i, kept)
+                chosen |= {CANDIDATES: kept, CANDIDATE: candidate}
+            text = _text(body | chosen | own)
+        elif own:
+            text = _text(body if i else body | own)
         place = 0 if candidate is not None else places[arm]
         yield first + i, kind, now, place, int(draw), likely, None, None, key, text
 
@@ -81,7 +91,7 @@ def _check_room(unit: UnitOfWork, request: Ask, asking: Asking) -> None:
 def _check_top(top: int, asking: Asking) -> None:
     if asking.context is None:
         raise SettingError("top=… ranks arms in a context: this study decides without")
-    validate.check_count(top, f"top={top!r}")
+    validate.check_count(top, f"top={shown(top)}")
 
 
 def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
@@ -94,7 +104,9 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
         if event.key != f"{key}/{len(found)}":
             break
         before = json.loads(event.body or "{}")
-        for name in (CHOSEN, RANKING):
+        if CANDIDATES in before:
+            before[CANDIDATES] = whole(before[CANDIDATES], unit.log.event)
+        for name in (CANDIDATE, CHOSEN, RANKING, SHARES):
             before.pop(name, None)
         if before != body:
             was = "was given with other attributes, or another context, before: use a new key"
@@ -106,15 +118,13 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
     return found
 
 
-def _body(asking: Asking, chosen: int | None = None) -> dict[str, Any]:
-    """Return what the event of an ask keeps of it."""
+def _body(asking: Asking) -> dict[str, Any]:
+    """Return what is asked with."""
     if asking.context is None:
         return {}
     found: dict[str, Any] = {CONTEXT: asking.context}
     if asking.candidates is not None:
         found[CANDIDATES] = asking.candidates
-    if chosen is not None:
-        found[CHOSEN] = chosen
     return found
 
 
@@ -141,22 +151,28 @@ def _text(body: dict[str, Any]) -> str | None:
 
 
 def record(
-    unit: UnitOfWork, rows: Sequence[tuple[Any, ...]], reason: str, key: str | None = None
+    unit: UnitOfWork,
+    rows: Sequence[tuple[Any, ...]],
+    numbers: Sequence[int],
+    reason: str,
+    key: str | None = None,
 ) -> int:
-    """Learn past data, checked as a whole before any of it counts; the count."""
+    """Learn past data, checked as a whole before any of it counts; the count. `numbers` are those
+    of the rows where they were brought from.
+    """
     if key is not None:
         check_key(key)
     request = (reason, *rows)
     if unit.made_before(key, Kind.RECORDED, request) is not None:
         return len(rows)
     names = set(unit.state.tally.attribute_names)
-    checked = [_checked(unit, i, row, names) for i, row in enumerate(rows, start=1)]
+    checked = [_checked(unit, i, row, names) for i, row in zip(numbers, rows, strict=True)]
     for i, (outcome, body) in enumerate(checked):
         assert outcome.reward is not None
         try:
             unit.state.decider.check_reward(unit.state.choice(outcome), outcome.reward)
         except RewardError as error:
-            raise RewardError(f"row {i + 1}: {error}") from None
+            raise RewardError(f"row {numbers[i]}: {error}") from None
         own = {"arm": outcome.arm, "reward": outcome.reward}
         if i == 0:
             why = {"reason": reason, "rows": len(checked)}
@@ -180,10 +196,10 @@ def _checked(
     except (TypeError, ValueError):
         third = "context" if in_contexts else "attributes"
         give = f"give (arm, reward), or (arm, reward, {third})"
-        raise SettingError(f"row {i} of the past data is {row!r}: {give}") from None
+        raise SettingError(f"row {i} of the past data is {shown(row)}: {give}") from None
     if place is None:
         there = f"this study knows {listing(known)}{nearest(arm, known)}"
-        raise ArmError(f"row {i}: unknown arm {arm!r}: {there}")
+        raise ArmError(f"row {i}: unknown arm {shown(arm)}: {there}")
     try:
         outcome = Outcome(place, unit.now, reward=unit.check_reward(reward))
         if not in_contexts:
@@ -193,6 +209,7 @@ def _checked(
         asking = state.check_asking(more, candidate)
     except (RewardError, SettingError) as error:
         raise type(error)(f"row {i}: {error}") from None
-    own = None if asking.candidates is None else asking.candidates[0]
-    body = _body(asking, None if candidate is None else 0)
-    return outcome._replace(context=asking.context, candidate=own), body
+    body: dict[str, Any] = {CONTEXT: asking.context}
+    if asking.candidates is not None:
+        (body[CANDIDATE],) = asking.candidates
+    return outcome._replace(context=asking.context, candidate=body.get(CANDIDATE)), body

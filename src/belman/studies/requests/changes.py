@@ -7,11 +7,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from belman.deciders import state_file, validate
+from belman import codec
+from belman.deciders import validate
 from belman.deciders.segmented.segmented import check_segmented_policy
-from belman.errors import ArmError, PolicyError, StudyError, listing, nearest
+from belman.errors import ArmError, PolicyError, StudyError, listing, nearest, shown
 from belman.policies import Policy
 from belman.studies.consequences import standing
+from belman.studies.rules.attributes import check_few
+from belman.studies.rules.guards import Guard
+from belman.studies.rules.metrics import MOST
 from belman.studies.state import State
 
 
@@ -23,14 +27,14 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
             raise ArmError(f"{back}: it takes no prior")
         return {"arm": state.places[arm]}
-    if state.in_contexts:
-        remedy = "features=[names] without arms makes a study of candidates that come and go"
-        raise ArmError(f"arm {arm!r} cannot come to a study with contexts: {remedy}")
     family = state.decider.family
-    belief = family.check_prior(family.prior if prior is None else prior)
-    state.decider.policy.check(family, len(state.arms) + 1)
+    if state.settings.has_features:
+        belief = prior
+    else:
+        belief = family.check_prior(family.prior if prior is None else prior)
+    state.decider.copy().add(arm, belief)  # refuses what it could not take in
     state.settings.shares.check((*state.arms, arm))
-    encoded = state_file.encode_arm(arm)
+    encoded = codec.encode_arm(arm)
     return {"arm": len(state.register), "name": encoded, "prior": belief}
 
 
@@ -63,8 +67,18 @@ def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
     if not isinstance(chosen, Hashable) or chosen not in state.arms:
         arms = state.arms
         plays = f"this study plays {listing(arms)}{nearest(chosen, arms)}"
-        raise ArmError(f"unknown arm {chosen!r}: {plays}")
+        raise ArmError(f"unknown arm {shown(chosen)}: {plays}")
     return {"arm": state.places[chosen]}
+
+
+def guarded(state: State, guard: Guard, study: str) -> dict[str, Any]:
+    """What the event of other limits on metrics keeps."""
+    if state.settings.has_candidates:
+        raise StudyError(f"study {study!r} plays candidates: none of them stays to be guarded")
+    if guard == state.guards.limits:
+        raise StudyError(f"study {study!r} has these limits already")
+    check_few(state.tally.metrics.names, guard, "metrics", MOST)
+    return {"guard": {name: limit.text for name, limit in guard.items()}}
 
 
 def unshipped(state: State, study: str) -> dict[str, Any]:

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belman import codec
 from belman.assignment import Weights
 from belman.deciders import Choice
 from belman.deciders import Sums as Taught
 from belman.deciders.scale import Scale
-from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
+from belman.errors import RewardError, SettingError, StudyError, TicketError, shown
 from belman.families import Family
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
 from belman.studies.outcomes.bulk import Bulk, Group, Part, checked, parts
-from belman.studies.outcomes.rows import Rows, Sums, in_row
-from belman.studies.requests.assigned_units import Places, Versions, check_times, check_units
+from belman.studies.requests.rows import (
+    InRow,
+    Places,
+    Rows,
+    Sums,
+    Versions,
+    check_times,
+    check_units,
+)
 from belman.studies.rules.attributes import Attributes
 from belman.studies.settings import StudySettings
+from belman.studies.traffic.evidence import bet_many
 from belman.studies.unit_of_work import UnitOfWork
 
 #: Rewards of a version and an arm of which a batch keeps how often each came, if there are no more.
@@ -39,7 +48,7 @@ def observe(
         _check_study(unit)
         if unit.state.book.is_due(unit.now):
             unit.close()  # the event that follows has this time
-        versions = Versions(unit.log)
+        versions = Versions(unit.log, unit.state.publishing)
         if isinstance(batch, Sums):
             found = _of_sums(unit, batch, versions)
         else:
@@ -56,7 +65,7 @@ def _check_study(unit: UnitOfWork) -> None:
         why = f"its beliefs fade at every reward (discount={settings.discount:g})"
     elif settings.reward is not None:
         why = f"its reward is declared over metrics ({settings.reward.text!r})"
-    elif not policy.learns_sums(unit.state.decider.family):
+    elif not unit.state.learns_sums:
         why = f"{policy.name} follows rewards one by one"
     elif unit.state.in_contexts and settings.window is not None:
         why = "it learns by segment when windows close"
@@ -104,7 +113,7 @@ def _context(unit: UnitOfWork, version: int | None, versions: Versions) -> dict[
     if version is None:
         why = "it learns by segment: give the version that a unit was assigned by"
         raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
-    return versions.contexts[version]
+    return versions.context(version)
 
 
 # Rows
@@ -126,15 +135,12 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     """Return what rows teach that count now, and those that wait for their window to close."""
     state, settings = unit.state, unit.state.settings
     places, inward = Places(state.places, versions), _Inward(state.decider.scale)
-    seen = 0
-    try:
-        which, values = [], []
-        for version, arm, reward in zip(rows.version, rows.arm, rows.reward, strict=True):
+    which, values = list[int](), list[float]()
+    told = zip(rows.version, rows.arm, rows.reward, strict=True)
+    with InRow() as at:
+        for at.row, (version, arm, reward) in enumerate(told, start=1):
             which.append(places[version, arm])
             values.append(inward[reward])
-            seen += 1
-    except (SettingError, ArmError, RewardError, TypeError) as error:
-        raise in_row(seen + 1, error) from None
     check_units(rows, versions)
     check_times(rows, settings.window, unit.now)
     attributes: list[Attributes] = [{}] * len(rows.arm)
@@ -154,10 +160,12 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     codes, inside = np.array(which)[counts], np.array(values, dtype=np.float64)[counts]
     given = np.array(rewards)[counts]
     groups, every, sides = [], list[Values](), list[_Side]()
-    for code, own in _split(codes, given):
+    rewards_of = dict(_split(codes, given))
+    for code, own in rewards_of.items():
         version, place = places.groups[code]
         groups.append(Group(version, place, len(own), math.fsum(own), _squares(own)))
         every.append(_values(own, settings))
+    more["bets"] = _bets_after(unit, groups, every, list(rewards_of.values()), versions)
     arms = np.array([place for _, place in places.groups])[codes]
     for code, own in _split(codes if unit.state.in_contexts else arms, inside):
         sums = Taught(len(own), math.fsum(own), _squares(own), own)
@@ -175,10 +183,38 @@ def _values(rewards: list[float], settings: StudySettings) -> Values:
     sums tell as much, since every one is a side of a coin.
     """
     counts = Counter(rewards)
-    ends = set(settings.range or (0.0, 1.0))
-    if len(counts) > MOST_VALUES or (settings.family.coin and counts.keys() <= ends):
+    if len(counts) > MOST_VALUES or _are_sides(counts, settings):
         return []
     return sorted(counts.items())
+
+
+def _are_sides(rewards: Iterable[float], settings: StudySettings) -> bool:
+    """Whether every reward is a side of a coin."""
+    return settings.family.coin and set(rewards) <= set(settings.range or (0.0, 1.0))
+
+
+def _bets_after(
+    unit: UnitOfWork,
+    groups: list[Group],
+    every: list[Values],
+    rewards: list[list[float]],
+    versions: Versions,
+) -> dict[str, Any] | None:
+    """Return the bets after a batch, where the log does not keep all rewards that they need."""
+    bets, settings = unit.state.tally.bets, unit.state.settings
+    rows = list(zip(groups, every, rewards, strict=True))
+    untold = (
+        group.version is not None and not values and not _are_sides(own, settings)
+        for group, values, own in rows
+    )
+    if bets is None or not any(untold):
+        return None
+    after = codec.copied(bets)
+    for group, _, own in rows:
+        if group.version is not None:
+            chances = versions.chances(group.version, unit.state.places)
+            bet_many(after, group.arm, chances, own, group.version)
+    return codec.write(after)
 
 
 def _under_window(
@@ -194,7 +230,7 @@ def _under_window(
     stands, or they add up where the study accumulates: then the last of `rewards` is their sum.
     """
     book, settings = unit.state.book, unit.state.settings
-    so_far, waiting = Book().under(settings), list[Row]()
+    so_far, waiting = Book(window=book.window, accumulate=book.accumulate), list[Row]()
     counts, at_once, superseded = list[int](), dict[tuple[Any, Any], int](), set[int]()
     for i, (time, version, name) in enumerate(zip(rows.time, rows.version, rows.unit, strict=True)):
         key, is_known = (version, name), is_unit(name)
@@ -259,23 +295,19 @@ def _of_sums(unit: UnitOfWork, sums: Sums, versions: Versions) -> Bulk:
     groups: list[Group] = []
     sides: dict[Any, _Side] = {}
     columns = (sums.version, sums.segment, sums.arm, sums.n, sums.sum, sums.squares)
-    for i, (version, segment, arm, n, total, squares) in enumerate(
-        zip(*columns, strict=True), start=1
-    ):
-        try:
+    with InRow() as at:
+        for at.row, (version, segment, arm, n, total, squares) in enumerate(
+            zip(*columns, strict=True), start=1
+        ):
             _, place = places.groups[places[version, arm]]
             if version is not None and segment is not None:
                 _check_segment(versions[version], segment)
-            group = Group(version, place, n, total, squares)
-            own = inward_sums(group, scale)
-        except (SettingError, ArmError, RewardError, TypeError) as error:
-            raise in_row(i, error) from None
-        groups.append(group)
-        context = _context(unit, version, versions)
-        key = place if context is None else (version, place)
-        if key in sides:
-            own = _joined(own, sides[key].sums)
-        sides[key] = _Side(place, own, context)
+            groups.append(Group(version, place, n, total, squares))
+            own, context = inward_sums(groups[-1], scale), _context(unit, version, versions)
+            key = place if context is None else (version, place)
+            if key in sides:
+                own = _joined(own, sides[key].sums)
+            sides[key] = _Side(place, own, context)
     return _learnt(unit, groups, list(sides.values()))
 
 
@@ -287,7 +319,7 @@ def _joined(one: Taught, other: Taught) -> Taught:
 def _check_segment(weights: Weights, segment: object) -> None:
     if segment != weights.segment:
         of = f"is of segment {weights.segment!r}"
-        raise SettingError(f"version {weights.version} {of}, and {segment!r} is given")
+        raise SettingError(f"version {weights.version} {of}, and {shown(segment)} is given")
 
 
 def inward_sums(group: Group, scale: Scale) -> Taught:
@@ -343,15 +375,15 @@ def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions) -> Bulk:
         if version is not None and (version, name) not in state.book.open:
             counts[version][arm] += 1
     assigned, meant = np.zeros(len(state.register), dtype=np.int64), test.expected.copy()
+    shares: list[tuple[int, list[float]]] = []
     for version, fell in sorted(counts.items()):
-        chances = np.zeros(len(state.register))
-        weights = versions[version]
-        chances[[state.places[arm] for arm in weights.arms]] = weights.weights
-        test.add(fell, chances)
+        shares.append((version, versions.chances(version, state.places)))
+        test.add(fell, shares[-1][1])
         assigned += fell
     meant = test.expected - meant
     return found._replace(
         assigned=[(int(place), int(assigned[place])) for place in np.flatnonzero(assigned)],
         meant=[(int(place), float(meant[place])) for place in np.flatnonzero(meant)],
         log_odds=float(test.log_odds),
+        shares=shares if state.tally.bets is not None else (),
     )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import secrets
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from belman.assignment import SigningKey, Weights
-from belman.assignment.signatures import derived
+from belman.assignment import Weights
+from belman.assignment.documents import is_arm
 from belman.deciders import Asking, SegmentedDecider
 from belman.deciders.segmented.segmented import label
-from belman.errors import SettingError, StudyError, listing
+from belman.errors import SettingError, StudyError, listing, shown
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.state import State
@@ -27,8 +26,7 @@ def segment_in(state: State, segment: object) -> tuple[str | None, Asking]:
             known = decider.labelled(segment)
             if known is None:
                 names, give = listing(decider.names), "give its context, such as {'country': 'fr'}"
-                shown = str(segment)[:80]
-                raise SettingError(f"segment={shown!r} is not a segment by {names}: {give}")
+                raise SettingError(f"segment={shown(segment)} is not a segment by {names}: {give}")
             return check_segment(segment), known
         asking = decider.check(segment)
         return check_segment(label(asking.context or {})), asking
@@ -53,17 +51,13 @@ def weights_now(
     return state.ready().weights(asking, decisions, shares), own
 
 
-def _has_json(arm: Hashable) -> bool:
-    return isinstance(arm, (str, int)) or (isinstance(arm, float) and math.isfinite(arm))
-
-
 def next_version(
     unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking
 ) -> dict[str, Any]:
     """What the event of the next version keeps; the time of the study has come to now."""
     state, number = unit.state, unit.state.number + 1
-    if bad := [arm for arm in state.arms if not _has_json(arm)]:
-        words = "weights are published for arms that are named by text or numbers"
+    if bad := [arm for arm in state.arms if arm is None or not is_arm(arm)]:
+        words = "weights are published for arms that are text or numbers, whole ones below 2**53"
         raise StudyError(f"arm {bad[0]!r} cannot be published: {words}")
     before = state.publishing.current.get(segment)
     if before is None and len(state.publishing.current) >= MOST_SEGMENTS:
@@ -113,8 +107,3 @@ def is_asked_again(state: State, segment: str | None, plan: Plan, now: float) ->
     standing = state.publishing.current.get(segment)
     same = standing is not None and plan.every is not None and standing[1] == plan
     return same and not state.publishing.is_due(segment, now, state.number)
-
-
-def signing_key(secret: str) -> SigningKey:
-    """The key of a study, by the secret that its storage keeps."""
-    return derived(secret.encode())

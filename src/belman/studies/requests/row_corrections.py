@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from belman.deciders import Choice, state_file, validate
-from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
+from belman import codec
+from belman.deciders import Choice, validate
+from belman.errors import ArmError, SettingError, StudyError, TicketError, shown
 from belman.studies.log.event_log import Kind
-from belman.studies.requests.assigned_units import Places, Versions, check_unit
+from belman.studies.outcomes.book import SHARES
+from belman.studies.requests.rows import InRow, Places, Versions, check_unit
 from belman.studies.rules.attributes import Attributes, check_attributes
 from belman.studies.unit_of_work import UnitOfWork
 
@@ -39,7 +41,7 @@ def brought(given: Given) -> list[RowCorrection]:
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
         except TypeError:
-            raise SettingError(f"row {i} is {repr(row)[:80]}: give {give}") from None
+            raise SettingError(f"row {i} is {shown(row)}: give {give}") from None
         found.append(one)
     return found
 
@@ -53,38 +55,47 @@ def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str |
     if unit.made_before(key, Kind.ROWS_CORRECTED, request) is None and rows:
         unit.close()  # the event that follows has this time
         patches, changes = [], dict[int, tuple[int, float]]()
-        places, versions = unit.state.places, Versions(unit.log)
+        places, versions = unit.state.places, Versions(unit.log, unit.state.publishing)
         decider = unit.state.decider.copy()
         for i, row in enumerate(rows, start=1):
-            try:
+            with InRow() as at:
+                at.row = i
                 _check(unit, row, versions)
                 patches.append(_patch(unit, decider, row))
-            except BelmanError as error:
-                raise type(error)(f"row {i}: {error}") from None
             decider.take(patches[-1])
             n, total = changes.get(places[row.arm], (0, 0.0))
             new = 0.0 if row.reward is None else unit.state.kept(row.reward)[0]
             total += new - unit.state.kept(row.was)[0]
             changes[places[row.arm]] = (n - (row.reward is None), total)
-        kept = [row._replace(arm=state_file.encode_arm(row.arm)) for row in rows]
+        kept = [row._replace(arm=codec.encode_arm(row.arm)) for row in rows]
         rest = {"changes": [[place, *change] for place, change in sorted(changes.items())]}
+        if unit.state.tally.bets is not None:
+            rest |= _bets(unit, rows, versions)
         body = {"reason": reason, "rows": kept, "patches": patches, **rest}
         unit.change(Kind.ROWS_CORRECTED, key, request, body)
     return len(rows)
 
 
+def _bets(unit: UnitOfWork, rows: list[RowCorrection], versions: Versions) -> dict[str, Any]:
+    """Return the bets that are taken back and made, and the chances of their versions."""
+    places, made = unit.state.places, []
+    for row in (row for row in rows if row.version is not None):
+        for reward, times in ((row.was, -1.0), (row.reward, 1.0)):
+            if reward is not None:
+                made.append([places[row.arm], unit.state.kept(reward)[0], times, row.version])
+    named = sorted({row.version for row in rows if row.version is not None})
+    return {"bets": made, SHARES: [(one, versions.chances(one, places)) for one in named]}
+
+
 def corrected_in(body: Mapping[str, Any]) -> list[RowCorrection]:
     """Return the rows that an event corrected."""
     rows = (RowCorrection(*row) for row in body["rows"])
-    return [row._replace(arm=state_file.decode_arm(row.arm, "the log")) for row in rows]
+    return [row._replace(arm=codec.decode_arm(row.arm)) for row in rows]
 
 
 def _check(unit: UnitOfWork, row: RowCorrection, versions: Versions) -> None:
     """Refuse a row that cannot have counted."""
-    try:
-        _ = Places(unit.state.places, versions)[row.version, row.arm], hash(row.unit)
-    except TypeError as error:
-        raise SettingError(str(error)) from None
+    _ = Places(unit.state.places, versions)[row.version, row.arm], hash(row.unit)
     check_unit(row.unit, row.version, row.arm, versions)
     if (row.version, row.unit) in unit.state.book.open:
         raise TicketError(f"the window of unit {row.unit!r} is open: observe it once more instead")

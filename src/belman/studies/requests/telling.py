@@ -7,18 +7,17 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.deciders import Learnt, state_file
+from belman.deciders import Learnt
 from belman.deciders.independent.saving import patch as patch_of
-from belman.errors import RewardError, SettingError, TicketError, listing
+from belman.errors import RewardError, SettingError, TicketError, listing, shown
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import Counted, Outcome
+from belman.studies.outcomes.book import SHARES, Outcome
 from belman.studies.outcomes.walk import standing, walk
 from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_values, together, told_in
@@ -60,12 +59,15 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
     whole = before.metrics or {}
     if metrics:
         whole = check_values(together(whole, metrics, book.accumulate))
-        guards.check_values(unit.state.settings.guard, whole)
-    reward = _so_far(unit, before, request.reward, whole)
+        guards.check_values(unit.state.guards.limits, whole)
+    utility = unit.state.settings.reward
+    is_part = utility is not None and book.window is not None and utility.has_part(whole)
+    reward = None if is_part else _so_far(unit, before, request.reward, whole)
     is_same = before.reward == reward and (before.metrics or {}) == whole
     if is_same and not book.accumulate:
         return False
-    unit.state.decider.check_reward(unit.state.choice(before), reward)
+    if reward is not None:
+        unit.state.decider.check_reward(unit.state.choice(before), reward)
     told = check_number(request.reward) if book.adds_rewards else reward
     text = metrics_body(metrics) if metrics else None
     unit.write(Kind.TOLD, arm=before.arm, ticket=number, reward=told, key=key, body=text)
@@ -92,7 +94,7 @@ def _tell_late(
     """Answer a tell after the window: what counted may be told once more, and nothing else."""
     if request.reward is not None:
         check_number(request.reward)
-    outcome = _counted(unit, number, request.ticket).outcome
+    outcome, _ = _counted(unit, number, request.ticket)
     before = outcome.metrics or {}
     whole = together(before, metrics)
     is_told = not unit.state.book.accumulate and before == whole
@@ -130,6 +132,8 @@ def _checked(unit: UnitOfWork, reward: float | None, metrics: Metrics) -> float:
     except RewardError as error:
         declared = f"the study's reward is {utility.text!r}"
         shown = "" if utility.text in str(error) else f" ({declared} of {metrics})"
+        if utility.lacks(metrics) and unit.state.book.window is None:
+            shown = " (with window=… metrics may come one by one)"
         raise RewardError(f"{error}{shown}") from None
 
 
@@ -170,7 +174,7 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
         until = "" if book.window is None else _when(book.open[number].time + book.window)
         still = f"is open until {until}" if until else "was not told yet"
         raise TicketError(f"ticket {shown!r} {still}, and has nothing to correct: tell its reward")
-    outcome = _counted(unit, number, ticket).outcome
+    outcome, counted = _counted(unit, number, ticket)
     before = outcome.metrics or {}
     whole = together(before, metrics)
     if utility is not None and metrics:
@@ -182,8 +186,13 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
     unit.close()
     patch = None if outcome.reward == new else _patch(unit, number, outcome, new)
     body: dict[str, Any] = {"reason": reason, "before": outcome.reward, "patch": patch}
+    if patch is not None:
+        body["counted"] = counted
     if metrics or before:
         body |= {"metrics": metrics, "metrics_before": before}
+    chances = unit.state.chances(number, outcome)
+    if unit.state.tally.bets is not None and chances and outcome.reward != new:
+        body[SHARES] = chances
     text = json.dumps(body, ensure_ascii=False, allow_nan=False)
     unit.write(Kind.CORRECTED, arm=outcome.arm, ticket=number, reward=new, key=keyed, body=text)
     return True
@@ -212,7 +221,7 @@ def _patch(
     counts[number] = new
     if state.in_contexts:
         anew = refolded(state.settings, unit.log.after(), unit.now, counts)
-        return dict(state_file.plain(state.decider.patch_to(anew)))
+        return dict(state.decider.patch_to(anew))
     return patch_of(state.register[arm], _refolded_arm(unit, arm, counts))
 
 
@@ -221,7 +230,7 @@ def refolded(
 ) -> Any:
     """Return the decider of a log in which these tickets counted as given, at their time."""
     state = State.begin(settings)
-    state.corrected = counts
+    state.corrected, state.tally.bets = counts, None  # of which nothing is wanted here
     for event in log:
         if event.kind != Kind.CORRECTED:
             state.fold(event)
@@ -236,29 +245,22 @@ def _refolded_arm(unit: UnitOfWork, arm: int, counts: Mapping[Any, float | None]
 
     Every reward that was learnt at its time fades what came before it, be it corrected or not.
     """
-    settings, decider = unit.state.settings, unit.state.decider
-    family, discount = decider.family, settings.discount
+    decider, discount = unit.state.decider, unit.state.settings.discount
     learnt, fades = Learnt.nothing(unit.state.learnt(arm).prior), 0
-    retired: set[int | None] = {arm} if arm >= len(settings.arms) else set()  # or not there yet
-    for event, _, closed, counted in walk(settings, unit.log.after(), unit.now):
+    for _, _, closed, counted in walk(unit.state.settings, unit.log.after(), unit.now):
         for one in (*closed, *counted):
-            is_learnt = one.outcome.reward is not None and one.outcome.arm not in retired
-            fades += is_learnt and arm not in retired
+            fades += one.outcome.reward is not None
             reward = counts.get(one.key, one.outcome.reward) if one.outcome.arm == arm else None
             if reward is not None:
-                learnt = learnt.faded(family, discount**fades)
+                learnt = learnt.faded(decider.family, discount**fades)
                 with contextlib.suppress(RewardError):  # as it was forgotten when it counted
-                    learnt = learnt.told(family, decider.inward(reward))
+                    learnt = learnt.told(decider.family, decider.inward(reward))
                 fades = 0
-        if event is not None and event.kind == Kind.ARM_RETIRED:
-            retired.add(event.arm)
-        elif event is not None and event.kind == Kind.ARM_ADDED:
-            retired.discard(event.arm)
-    return learnt.faded(family, discount**fades)
+    return learnt.faded(decider.family, discount**fades)
 
 
-def _counted(unit: UnitOfWork, number: int, ticket: object) -> Counted:
-    """Return what a ticket that is not open counts as now."""
+def _counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, float]:
+    """Return what a ticket that is not open counts as now, and when it first counted."""
     ask, events = unit.log.event(number), unit.log.of_ticket(number)
     settings = unit.state.settings
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
@@ -266,7 +268,9 @@ def _counted(unit: UnitOfWork, number: int, ticket: object) -> Counted:
     if _was_returned(events):
         shown = unit.shown(number)
         raise TicketError(f"ticket {shown!r} was given back unused, and has no reward")
-    return standing(settings, [ask, *events], unit.now).counted[number]
+    told = (event.time for event in events if event.kind == Kind.TOLD)
+    first = next(told) if settings.window is None else ask.time + settings.window
+    return standing(settings, [ask, *events], unit.now).counted[number].outcome, first
 
 
 def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metrics: Metrics) -> bool:
@@ -317,9 +321,7 @@ def check_number(reward: object) -> float:
     except (OverflowError, TypeError):  # a whole number beyond all floats, or a complex one
         number = math.nan
     if not math.isfinite(number):
-        raise RewardError(
-            f"reward {reprlib.repr(reward)} is not allowed: it is not a finite number"
-        )
+        raise RewardError(f"reward {shown(reward)} is not allowed: it is not a finite number")
     return number + 0.0
 
 

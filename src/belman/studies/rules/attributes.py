@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, listing, nearest, shown
 from belman.studies.log.event_log import Event
 
 MOST = 8  # names of attributes in a study
@@ -33,30 +33,41 @@ def check_attributes(given: object, known: Set[str] = frozenset()) -> Attributes
         return {}
     if not isinstance(given, Mapping):
         write = "write attributes={'device': 'phone'}"
-        raise SettingError(f"attributes={str(given)[:80]!r} are not valid: {write}")
-    found = {_check_name(name): _check_value(name, value) for name, value in given.items()}
-    new = sorted(set(found) - known)
-    if len(known) + len(new) > MOST:
-        has = f" beside {listing(sorted(known), MOST)}{nearest(new[0], known)}" if known else ""
-        raise SettingError(f"attributes {listing(new)}{has}: a study has at most {MOST}")
+        raise SettingError(f"attributes={shown(given)} are not valid: {write}")
+    names = {name: check_name(name, "an attribute") for name in given}
+    found = {names[name]: _check_value(name, value) for name, value in given.items()}
+    check_few(known, found, "attributes", MOST)
     return dict(sorted(found.items()))
 
 
-def _check_name(name: object) -> str:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+def is_name(name: object) -> bool:
+    """Whether an attribute, or a metric, may have this name."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+
+
+def check_name(name: object, what: str) -> str:
+    """A name of an attribute, or of a metric."""
+    if not is_name(name):
         allowed = f"letters, digits and _, at most {LONGEST_NAME}, and no digit first"
-        shown = repr(str(name)[:80])
-        raise SettingError(f"{shown} cannot name an attribute: it must be made of {allowed}")
-    return name
+        raise SettingError(f"{shown(name)} cannot name {what}: it must be made of {allowed}")
+    return str(name)
+
+
+def check_few(known: Set[str], given: Iterable[str], what: str, most: int) -> None:
+    """Refuse more names than a study may have, with those that it knows."""
+    new = sorted(set(given) - known)
+    if len(known) + len(new) > most:
+        has = f" beside {listing(sorted(known), most)}{nearest(new[0], known)}" if known else ""
+        raise SettingError(f"{what} {listing(new)}{has}: a study has at most {most}")
 
 
 def _check_value(name: object, value: Any) -> str:
     text = value if isinstance(value, str) else None
     if isinstance(value, (bool, int, float, np.integer, np.floating)):
-        text = str(value)
+        text = shown(value) if isinstance(value, int) else str(value)
     if text is None or not text.isprintable() or len(text) > LONGEST:
         allowed = f"it must be a printable string of at most {LONGEST} characters, or a number"
-        raise SettingError(f"attribute {name!r} cannot be {repr(value)[:80]}: {allowed}")
+        raise SettingError(f"attribute {name!r} cannot be {shown(value)}: {allowed}")
     return text
 
 
@@ -64,7 +75,7 @@ def check_known(name: object, known: Set[str]) -> str:
     """An attribute that some ticket or row has."""
     if not isinstance(name, str) or name not in known:
         there = f"there are {listing(sorted(known))}{nearest(name, known)}" if known else "none is"
-        raise SettingError(f"by={str(name)[:80]!r} is not an attribute of a ticket or row: {there}")
+        raise SettingError(f"by={shown(name)} is not an attribute of a ticket or row: {there}")
     return name
 
 

@@ -1,7 +1,13 @@
-"""Guards: limits on metrics, and what a study holds against each arm so far.
+"""Guard-rails: limits on the means of metrics, and the arms that crossed one.
+
+Of values x ≥ 0 whose mean is at most m, a gambler who puts the share c on x/m each time owns
+Π(1 + c(x/m − 1)), which grows on average by nothing: whoever starts with 1 owns 1/δ with a chance
+of at most δ, ever. The capital is averaged over some c. Values need no other bound than the one on
+their side: from 0 up for a mean that has to stay below a limit, up to a largest value for one that
+has to stay above.
 
 A guard says which means are allowed. Against every arm and limit a gambler's capital is kept,
-ticket by ticket as they count (`measures/limits.py`); where it reaches 1/`RISK` the limit is
+ticket by ticket as they count; where it reaches 1/`RISK` the limit is
 crossed, and whoever counts the ticket writes down that the arm is out of play, and why. An arm that
 is brought back is watched anew.
 """
@@ -9,15 +15,85 @@ is brought back is watched anew.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
-from belman.errors import RewardError, SettingError
-from belman.measures.limits import Limit, log_odds
+from belman.codec import DERIVED, Count, Form, Place
+from belman.errors import RewardError, SettingError, shown
 from belman.measures.martingales import BETS
-from belman.studies.codec import DERIVED, Place
-from belman.studies.rules.metrics import MOST, Metrics, SumsByArm, check_name
+from belman.studies.rules.attributes import check_name
+from belman.studies.rules.metrics import MOST, Metrics, SumsByArm
+
+_MOST = 1e100
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_BELOW = re.compile(rf"<\s*({_NUMBER})(?:\s+from\s+({_NUMBER}))?")
+_ABOVE = re.compile(rf">\s*({_NUMBER})(?:\s+up\s+to\s+({_NUMBER}))?")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A mean has to stay below (or above) `limit`; no value lies beyond `end` on the other side.
+
+    >>> Limit.parse("< 0.05"), Limit.parse("> 3 up to 5")
+    (Limit(below=True, limit=0.05, end=0.0), Limit(below=False, limit=3.0, end=5.0))
+    """
+
+    below: bool
+    limit: float
+    end: float
+
+    @classmethod
+    def parse(cls, text: object) -> Limit:
+        """The limit that a text describes: "< 0.05", "< 0.5 from -1", "> 0.3", "> 3 up to 5"."""
+        words = text.strip() if isinstance(text, str) and len(text) <= 100 else ""
+        for below, pattern, usual in ((True, _BELOW, 0.0), (False, _ABOVE, 1.0)):
+            if found := pattern.fullmatch(words):
+                limit = float(found[1])
+                end = usual if found[2] is None else float(found[2])
+                inside = limit > end if below else limit < end
+                if not inside or not (math.isfinite(limit) and math.isfinite(end)):
+                    side = "above the least" if below else "below the largest"
+                    raise SettingError(
+                        f"{text!r} limits nothing: it must lie {side} value, {end:g}"
+                    )
+                return cls(below, limit, end)
+        allowed = "write '< 0.05' (values from 0 up), '< 0.5 from -1' or '> 3 up to 5'"
+        raise SettingError(f"{str(text)[:100]!r} is not a limit: {allowed}")
+
+    @property
+    def text(self) -> str:
+        """As `parse` takes it."""
+        if self.below:
+            return f"< {self.limit!r}" + (f" from {self.end!r}" if self.end != 0.0 else "")
+        return f"> {self.limit!r}" + (f" up to {self.end!r}" if self.end != 1.0 else "")
+
+    def takes(self, value: float) -> bool:
+        """Whether a value lies on the right side of the end."""
+        return value >= self.end if self.below else value <= self.end
+
+    def gains(self, value: float) -> list[float]:
+        """ln of what a value multiplies the capital of every gambler by; one beyond the end counts
+        as the end itself.
+        """
+        odds = (value - self.end) / (self.limit - self.end) - 1.0
+        odds = min(max(odds, -1.0), _MOST)
+        return [math.log1p(bet * odds) for bet in BETS]
+
+
+def log_odds(capitals: Sequence[float]) -> float:
+    """ln of the average capital: at ln 1/δ the limit is crossed, up to a risk δ.
+
+    >>> limit, capitals = Limit.parse("< 0.05"), [0.0] * len(BETS)
+    >>> for value in [1.0, 0.0, 0.0, 0.0, 0.0] * 20:
+    ...     capitals = [a + b for a, b in zip(capitals, limit.gains(value))]
+    >>> round(log_odds(capitals), 1)
+    11.3
+    """
+    top = max(capitals)
+    return top + math.log(math.fsum(math.exp(one - top) for one in capitals) / len(capitals))
+
 
 #: The chance that an arm which keeps within a limit is ever taken out of play by it.
 RISK = 0.01
@@ -34,17 +110,16 @@ def check_guard(given: object) -> Guard | None:
     if given is None:
         return None
     if not isinstance(given, Mapping) or not given:
-        shown = str(given)[:80]
-        raise SettingError(f"guard={shown!r} is not valid: write guard={{'refund': '< 0.05'}}")
+        raise SettingError(f"guard={shown(given)} is not valid: write guard={{'refund': '< 0.05'}}")
     if len(given) > MOST:
         raise SettingError(f"guard has {len(given)} limits: a study has at most {MOST} metrics")
-    limits = sorted((check_name(name), limit) for name, limit in given.items())
+    limits = sorted((check_name(name, "a metric"), limit) for name, limit in given.items())
     return {name: one if isinstance(one, Limit) else Limit.parse(one) for name, one in limits}
 
 
-def check_values(guard: Guard | None, metrics: Metrics) -> None:
+def check_values(guard: Guard, metrics: Metrics) -> None:
     """Refuse a metric that its limit does not bound."""
-    for name, limit in (guard or {}).items():
+    for name, limit in guard.items():
         if name in metrics and not limit.takes(metrics[name]):
             ends = f"from {limit.end:g} up" if limit.below else f"up to {limit.end:g}"
             said = f"metric {name!r} cannot be {metrics[name]:g}"
@@ -59,6 +134,9 @@ class Crossed(NamedTuple):
     limit: Limit
 
 
+_LIMIT = Form(lambda limit: limit.text, lambda text, _: Limit.parse(text))
+
+
 def _is_capital(found: list[float]) -> bool:
     return len(found) == len(BETS)
 
@@ -71,19 +149,33 @@ class Guards:
         default_factory=dict
     )
     stopped: dict[Place, str] = field(default_factory=dict)
-    limits: Any = field(default_factory=dict, metadata=DERIVED)  # by the names of metrics
+    limits: dict[str, Annotated[Limit, _LIMIT]] = field(default_factory=dict)  # by metric
+    #: The number of the event that set a limit, where that was not the first: it is held against
+    #: tickets that were asked for later, so that a correction finds what it takes back.
+    since: dict[str, Count] = field(default_factory=dict)
     #: Arms that were counted since somebody looked.
     touched: set[int] = field(default_factory=set, metadata=DERIVED)
 
-    def count(self, arm: int, metrics: Metrics, times: int = 1) -> None:
+    def count(self, ticket: int, arm: int, metrics: Metrics, times: int = 1) -> None:
         """A ticket with these metrics counts, or (-1) counts no more."""
         for name, limit in self.limits.items():
-            if name in metrics:
+            if name in metrics and ticket > self.since.get(name, 0):
                 before = self.capitals.get((arm, name), [0.0] * len(BETS))
                 gains = limit.gains(metrics[name])
                 after = [a + times * b for a, b in zip(before, gains, strict=True)]
                 self.capitals[arm, name] = after
                 self.touched.add(arm)
+
+    def change(self, limits: Guard, number: int) -> None:
+        """Hold other limits from an event on; those that stay as they are go on."""
+        for name in {*self.limits, *limits}:
+            if self.limits.get(name) != limits.get(name):
+                self.capitals = {at: one for at, one in self.capitals.items() if at[1] != name}
+                self.since.pop(name, None)
+                if name in limits:
+                    self.since[name] = number
+        self.since = dict(sorted(self.since.items()))
+        self.limits = dict(limits)
 
     def crossed(self, arm: int) -> Crossed | None:
         """The first limit that an arm has crossed, if any."""

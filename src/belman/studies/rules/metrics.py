@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
@@ -18,16 +17,16 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from belman.errors import BelmanError, RewardError, SettingError, listing, nearest
-from belman.studies.codec import Place, Whole
+from belman.codec import Place, Whole
+from belman.errors import BelmanError, RewardError, SettingError, shown
 from belman.studies.log.event_log import Event
+from belman.studies.rules.attributes import check_few, check_name, is_name
 from belman.studies.rules.utility import Utility
 from belman.table import Table
 
 MOST = 20  # metrics of a study
-LONGEST = 40  # characters of a name
 LARGEST = 1e100  # so that sums of squares are finite
-_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST - 1}}}")
+_COLUMNS = ("arm", "metric", "n", "mean", "low", "high")
 
 Metrics = dict[str, float]
 
@@ -45,10 +44,11 @@ def check_metrics(given: object, known: Set[str] = frozenset()) -> Metrics:
         return {}
     if not isinstance(given, Mapping):
         raise SettingError(
-            f"metrics={str(given)[:80]!r} are not valid: write metrics={{'latency': 0.8}}"
+            f"metrics={shown(given)} are not valid: write metrics={{'latency': 0.8}}"
         )
-    found = {check_name(name): _check_value(name, value) for name, value in given.items()}
-    _check_count(known, found)
+    names = {name: check_name(name, "a metric") for name in given}
+    found = {names[name]: _check_value(name, value) for name, value in given.items()}
+    check_few(known, found, "metrics", MOST)
     return dict(sorted(found.items()))
 
 
@@ -60,33 +60,12 @@ def are_metrics(found: Metrics) -> bool:
         return False
 
 
-def is_metric(name: str) -> bool:
-    """Whether a metric may have this name."""
-    return _NAME.fullmatch(name) is not None
-
-
-def check_name(name: object) -> str:
-    """A name of a metric."""
-    if not isinstance(name, str) or not is_metric(name):
-        allowed = f"letters, digits and _, at most {LONGEST}, and no digit first"
-        raise SettingError(f"{str(name)[:80]!r} cannot name a metric: it must be made of {allowed}")
-    return name
-
-
 def _check_value(name: object, value: Any) -> float:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
     if not is_number or not -LARGEST <= value <= LARGEST:
         allowed = f"it must be a number, at most {LARGEST:g} in size"
-        shown = "so large" if isinstance(value, int) else repr(value)[:80]
-        raise RewardError(f"metric {name!r} cannot be {shown}: {allowed}")
+        raise RewardError(f"metric {name!r} cannot be {shown(value)}: {allowed}")
     return float(value) + 0.0  # a log has one zero
-
-
-def _check_count(known: Set[str], given: Iterable[str]) -> None:
-    new = sorted(set(given) - known)
-    if len(known) + len(new) > MOST:
-        has = f" beside {listing(sorted(known), MOST)}{nearest(new[0], known)}" if known else ""
-        raise SettingError(f"metrics {listing(new)}{has}: a study has at most {MOST}")
 
 
 def check_utility(text: str | Utility | None) -> Utility | None:
@@ -94,7 +73,8 @@ def check_utility(text: str | Utility | None) -> Utility | None:
     if text is None:
         return None
     utility = text if isinstance(text, Utility) else Utility(text)
-    _check_count(frozenset(), map(check_name, utility.names))
+    names = [check_name(name, "a metric") for name in utility.names]
+    check_few(frozenset(), names, "metrics", MOST)
     return utility
 
 
@@ -158,7 +138,7 @@ def _are_of_numbers(sums: Sums) -> bool:
 class SumsByArm:
     """The sums of every metric of every arm, by the arm's place in the register."""
 
-    names: set[Annotated[str, is_metric]] = field(default_factory=set)  # that were ever told
+    names: set[Annotated[str, is_name]] = field(default_factory=set)  # that were ever told
     sums: dict[tuple[Place, str], Annotated[Sums, _are_of_numbers]] = field(default_factory=dict)
 
     def count(self, arm: int, metrics: Metrics, times: int = 1) -> None:
@@ -171,11 +151,14 @@ class SumsByArm:
             if n + times == 0:
                 del self.sums[arm, name]
 
+    def rows(self, register: Sequence[Hashable], level: float) -> Iterator[dict[str, Any]]:
+        """Yield per metric and arm: how many, the mean, and its interval."""
+        for (arm, metric), sums in sorted(self.sums.items(), key=lambda one: one[0][::-1]):
+            values = (register[arm], metric, sums.n, *sums.interval(level))
+            yield dict(zip(_COLUMNS, values, strict=True))
+
     def table(self, register: Sequence[Hashable], level: float) -> Table:
-        """Per arm and metric: how many, the mean, and its interval."""
-        names = ("arm", "metric", "n", "mean", "low", "high")
-        rows = [
-            (register[arm], metric, sums.n, *sums.interval(level))
-            for (arm, metric), sums in sorted(self.sums.items())
-        ]
-        return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+        """The same, arm by arm, as a table."""
+        places = {arm: place for place, arm in enumerate(register)}
+        rows = sorted(self.rows(register, level), key=lambda row: places[row["arm"]])
+        return Table({name: [row[name] for row in rows] for name in _COLUMNS})

@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 
-from belman.errors import RewardError, SettingError, listing, nearest
+from belman.errors import RewardError, SettingError, listing, nearest, shown
 
 _LONGEST = 300  # characters, which bounds the depth of the tree as well
 _OPERATORS: dict[type[ast.AST], Callable[..., float]] = {
@@ -51,10 +51,20 @@ class Utility:
         if not self.names:
             raise SettingError(f"reward={text!r} names no metric: write 'margin - 0.2*latency'")
 
+    def lacks(self, metrics: Mapping[str, float]) -> list[str]:
+        """Return the metrics that are missing."""
+        return [name for name in self.names if name not in metrics]
+
+    def has_part(self, metrics: Mapping[str, float]) -> bool:
+        """Whether some of the metrics are there, and what is missing is not misspelt."""
+        missing = self.lacks(metrics)
+        others = metrics.keys() - set(self.names)
+        misspelt = any(nearest(name, others) for name in missing)
+        return 0 < len(missing) < len(self.names) and not misspelt
+
     def __call__(self, metrics: Mapping[str, float]) -> float:
         """The reward of these metrics; RewardError where one is missing or it is no number."""
-        missing = [name for name in self.names if name not in metrics]
-        if missing:
+        if missing := self.lacks(metrics):
             given = f"given were {listing(metrics)}{nearest(missing[0], metrics)}"
             needs = f"the reward {self.text!r} needs the metric {missing[0]!r}"
             raise RewardError(f"{needs}: {given if metrics else 'no metrics were given'}")
@@ -82,7 +92,7 @@ def _parsed(text: object) -> ast.expr:
         allowed = (
             f"it must be a string of 1 to {_LONGEST} characters, such as 'margin - 0.2*latency'"
         )
-        raise SettingError(f"reward={str(text)[:80]!r} is not an expression: {allowed}")
+        raise SettingError(f"reward={shown(text)} is not an expression: {allowed}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

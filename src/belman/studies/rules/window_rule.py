@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import reprlib
 from datetime import timedelta
 from typing import Literal
 
 from belman.deciders.scale import Scale
-from belman.errors import RewardError, SettingError
+from belman.errors import RewardError, SettingError, shown
 
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
 SHORTEST_EARLY = 1e-3
@@ -26,7 +25,7 @@ def check_seconds(given: float | timedelta | None, name: str) -> float | None:
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if not is_number or not 0.0 < seconds <= LONGEST:
         allowed = "give seconds above 0, a timedelta, or None for none"
-        raise SettingError(f"{name}={reprlib.repr(given)} is not a time: {allowed}")
+        raise SettingError(f"{name}={shown(given)} is not a time: {allowed}")
     return float(seconds)
 
 

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from belman.deciders import Asking, FeaturedDecider, IndependentDecider, validate
-from belman.deciders.independent.changing import check_drift, check_last
+from belman.agent.making import ALONG_FEATURES, FADES, MODEL
+from belman.deciders import Asking, FeaturedDecider, validate
+from belman.deciders.featured.settings import family_of
+from belman.deciders.independent import settings as independent
+from belman.deciders.independent.settings import check_drift, check_last
+from belman.deciders.scale import Scale
 from belman.deciders.segmented.segment_beliefs import check_names
 from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.deciders.shares import Shares, check_control_share, check_floor
-from belman.errors import ArmError, SettingError, listing, nearest
+from belman.errors import ArmError, SettingError, listing, nearest, shown
 from belman.families import Family, family_named
-from belman.measures.stop_rules import StopRule, check_rule
-from belman.models import Linear, Logistic
+from belman.measures.stop_rules import MOST_SHARE, Separated, StopRule, check_rule
 from belman.policies import BelMan, Policy
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.metrics import check_utility
@@ -26,17 +29,15 @@ from belman.studies.rules.written import check_arm, check_policy, kept
 
 #: The one arm of a study whose arms are candidates that come with every ask.
 CANDIDATE = "candidate"
-#: The settings of one belief along features.
-ALONG_FEATURES = ("context", "features", "model", "pooling", "interactions", "scale")
-
 _DEPENDS = "which arm is best depends on the context there"
-_FADES = "beliefs fade by their model there: model=belman.models.Linear(keep=0.999)"
-_MODEL = "the model says what rewards are, and scale= how large coefficients may be"
 _COMES = "candidates come with every ask, and none of them stays"
 #: Why a setting has no meaning in studies of a kind; what a default says is let in.
-_NOT_IN_CONTEXTS = {"stop_when": _DEPENDS, "then": _DEPENDS, "discount": _FADES, "drift": _FADES}
-_NOT_IN_CONTEXTS |= {"last": _FADES, "early": "tickets count when their windows close there"}
-_NOT_ALONG_FEATURES = dict.fromkeys(("prior", "priors", "range", "clip"), _MODEL)
+_NOT_IN_CONTEXTS = dict.fromkeys(("stop_when", "then", "negligible"), _DEPENDS)
+_NOT_IN_CONTEXTS |= {"early": "tickets count when their windows close there"}
+_FADING = ("discount", "drift", "last")
+_NOT_BY_SEGMENT = dict.fromkeys(_FADING, "beliefs by segment do not fade: leave it out")
+_NOT_ALONG_FEATURES = dict.fromkeys(("prior", "priors", "range", "clip"), MODEL)
+_NOT_ALONG_FEATURES |= dict.fromkeys(_FADING, FADES)
 _NOT_FOR_CANDIDATES = dict.fromkeys(("control", "floor", "control_share", "guard"), _COMES)
 _THEN = ("say", "ship")
 _DEFAULTS: dict[str, Any] = {"then": "say", "discount": 1.0, "priors": {}}
@@ -45,7 +46,7 @@ _DEFAULTS: dict[str, Any] = {"then": "say", "discount": 1.0, "priors": {}}
 def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     """Check every setting and fill in those that are None.
 
-    `prior`, `drift` and `last` are `merged` into the family and the policy.
+    `prior`, `drift`, `last` and `negligible` are `merged` into the family, the policy and the rule.
     """
     told = SimpleNamespace(**given)
     for name in ("clip", "minimise", "accumulate"):
@@ -55,8 +56,7 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     told.discount = 1.0 if told.discount is None else told.discount
     told.policy = _policy(told, merged["drift"], merged["last"])
     told.arms = tuple(check_arm(arm) for arm in validate.check_names(told.arms, "arms"))
-    told.priors = validate.check_priors(told.priors)
-    trial = IndependentDecider(
+    apart = independent.checked(
         told.arms,
         told.family,
         told.policy if told.model is None else BelMan(),
@@ -67,16 +67,16 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
         discount=told.discount,
     )
     validate.check_seed(told.seed)
-    told.priors = {arm: told.family.check_prior(prior) for arm, prior in told.priors.items()}
-    told.range, told.discount = trial.scale.range, float(told.discount)
-    _check_window(told, trial)
+    told.priors, told.range, told.discount = apart.priors, apart.scale.range, apart.discount
+    _check_window(told, apart.scale)
     if told.seed is None:
         told.seed = np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1
     told.seed = int(told.seed)
     told.reward, told.guard = check_utility(told.reward), check_guard(told.guard)
-    told.stop_when = check_rule(told.stop_when)
-    told.then = _check_then(told.then, told.stop_when)
     _check_shares(told)
+    told.stop_when = _rule(told, merged["negligible"])
+    told.then = _check_then(told.then, told.stop_when)
+    told.goal = _check_goal(told)
     return vars(told)
 
 
@@ -88,6 +88,7 @@ def _check_contexts(told: SimpleNamespace, given: Mapping[str, Any]) -> None:
         raise SettingError(f"segments={told.segments!r} beside {sorted(along)[0]}: {remedy}")
     if told.segments is not None:
         told.segments = check_names(told.segments)
+        _refuse(given, _NOT_BY_SEGMENT, "studies by segments")
         if isinstance(told.policy, Policy):
             check_segmented_policy(told.policy)
     elif along:
@@ -138,10 +139,8 @@ def _family(told: SimpleNamespace, prior: Any) -> Family:
         found = family_named(told.family)
     elif told.model is None:
         found = family_named("bernoulli" if told.range is None else "bounded")
-    elif isinstance(told.model, Linear):
-        found = family_named("gaussian-unknown")
     else:
-        found = family_named("bernoulli" if isinstance(told.model, Logistic) else "poisson")
+        found = family_of(told.model, None)
     if prior is not None:
         found = replace(found, prior=found.check_prior(prior))
     kept(found)
@@ -156,13 +155,13 @@ def _policy(told: SimpleNamespace, drift: Any, last: Any) -> Any:
     return check_policy(BelMan() if chosen is None else chosen)
 
 
-def _check_window(told: SimpleNamespace, trial: IndependentDecider) -> None:
+def _check_window(told: SimpleNamespace, scale: Scale) -> None:
     """Check when a ticket counts, and as what."""
     given = told.window, told.silence, told.accumulate
-    told.window, told.silence = check_window(*given, trial.scale)
+    told.window, told.silence = check_window(*given, scale)
     if told.model is not None and isinstance(told.silence, float):
         told.model.check_reward(told.silence)
-    why_not = why_not_early(trial.scale, told.window, told.silence, told.accumulate)
+    why_not = why_not_early(scale, told.window, told.silence, told.accumulate)
     told.early = check_early(told.early, why_not)
 
 
@@ -179,13 +178,26 @@ def _check_shares(told: SimpleNamespace) -> None:
     told.floor = dict(least) if isinstance(least, tuple) else least
 
 
+def _check_goal(told: SimpleNamespace) -> str:
+    """What a study is for; by default it earns and decides where there is something to decide."""
+    in_contexts = told.segments is not None or told.model is not None
+    if told.goal is None:
+        return "both" if told.control is not None and not in_contexts else "earn"
+    if told.goal not in MOST_SHARE:
+        near = nearest(told.goal, MOST_SHARE)
+        raise SettingError(f"goal={shown(told.goal)} is none of {listing(MOST_SHARE)}{near}")
+    if told.goal != "earn" and told.arms == (CANDIDATE,) and told.model is not None:
+        raise SettingError(f"goal={told.goal!r} is not for studies of candidates: {_COMES}")
+    return str(told.goal)
+
+
 def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashable | None:
     """One of the arms, or None."""
     if control is None:
         return None
     if control not in arms:
         there = f"there are {listing(arms)}{nearest(control, arms)}"
-        raise ArmError(f"control={control!r} is not one of the arms: {there}")
+        raise ArmError(f"control={shown(control)} is not one of the arms: {there}")
     return arms[arms.index(control)]
 
 
@@ -199,13 +211,29 @@ def _check_uniform(share: float | None) -> float:
     return float(share)
 
 
+def _rule(told: SimpleNamespace, negligible: Any) -> StopRule | None:
+    """The stopping rule; beside a control by default the one with a guarantee."""
+    rule = check_rule(told.stop_when)
+    in_contexts = told.segments is not None or told.model is not None
+    if rule is None and told.control is not None and not in_contexts:
+        rule = Separated()
+    if negligible is None:
+        return rule
+    if told.control is None or not isinstance(rule, Separated):
+        remedy = (
+            "it needs a control to differ from, and stop_when=belman.measures.Separated(…) or none"
+        )
+        raise SettingError(f"negligible={negligible!r} cannot be kept: {remedy}")
+    return replace(rule, within=negligible)
+
+
 def _check_then(then: object, rule: StopRule | None) -> str:
     """What happens when the stopping rule has decided."""
     if then is None:
         return "say"
     if then not in _THEN:
-        raise SettingError(f"then={str(then)[:80]!r} is neither 'say' nor 'ship'")
+        raise SettingError(f"then={shown(then)} is neither 'say' nor 'ship'")
     if then == "ship" and rule is None:
-        remedy = "give stop_when=belman.Sure(0.95), or another rule, too"
+        remedy = "give stop_when=belman.measures.Sure(0.95), or another rule, too"
         raise SettingError(f"then='ship' follows a stopping rule: {remedy}")
     return str(then)

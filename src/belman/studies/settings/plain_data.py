@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from belman import spec
+from belman import codec, spec
 from belman.deciders import state_file
 from belman.errors import StateError
 from belman.families import Family
@@ -20,7 +20,7 @@ PARTS: dict[str, type] = {"family": Family, "policy": Policy, "model": Model, "s
 
 
 def _arm(encoded: Any) -> Any:
-    return state_file.decode_arm(encoded, "the study")
+    return codec.decode_arm(encoded)
 
 
 def _arms(encoded: Any) -> list[Any]:
@@ -33,7 +33,7 @@ def _by_arm(value: Any) -> Any:
     """Values by arm as pairs, since JSON has no tuples and numbers for names."""
     if not isinstance(value, Mapping):
         return value
-    return [[state_file.encode_arm(arm), one] for arm, one in value.items()]
+    return [[codec.encode_arm(arm), one] for arm, one in value.items()]
 
 
 def _from_pairs(value: Any) -> Any:
@@ -44,8 +44,8 @@ def _from_pairs(value: Any) -> Any:
 
 #: How the settings that JSON lacks are written, and how they are read; all others are as they are.
 _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "arms": (lambda arms: list(map(state_file.encode_arm, arms)), _arms),
-    "control": (state_file.encode_arm, _arm),
+    "arms": (lambda arms: list(map(codec.encode_arm, arms)), _arms),
+    "control": (codec.encode_arm, _arm),
     "guard": (lambda guard: {name: limit.text for name, limit in guard.items()}, dict),
     "reward": (lambda utility: utility.text, str),
     **dict.fromkeys(("priors", "floor", "features"), (_by_arm, _from_pairs)),

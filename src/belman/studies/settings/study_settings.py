@@ -14,6 +14,7 @@ from dataclasses import InitVar, dataclass, field, fields
 from typing import Any
 
 from belman import chance
+from belman.agent.making import ALONG_FEATURES
 from belman.deciders import (
     Decider,
     FeaturedDecider,
@@ -23,15 +24,15 @@ from belman.deciders import (
 )
 from belman.errors import SettingError, StateError
 from belman.families import Family
-from belman.measures.limits import Limit
-from belman.measures.stop_rules import StopRule
+from belman.measures.stop_rules import MOST_SHARE, StopRule
 from belman.models import Model
 from belman.policies import Forgetting, Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies.rules.guards import Limit
 from belman.studies.rules.utility import Utility
 from belman.studies.rules.window_rule import FORGET, Silence
 from belman.studies.settings import plain_data
-from belman.studies.settings.checks import ALONG_FEATURES, checked
+from belman.studies.settings.checks import checked
 
 
 def _setting(sentence: str) -> Any:
@@ -88,8 +89,18 @@ class StudySettings:
         "A formula for the reward from metrics: margin - 0.2*latency."
     )
     control: Hashable | None = _setting("The arm that the others are compared with.")
+    goal: str = _setting(
+        "What the study is for: earn (traffic as the policy wishes), decide (an even split), or "
+        "both (the leader gets at most three times as much as control); both where there is a "
+        "control, and earn in contexts and without."
+    )
     stop_when: StopRule | None = _setting(
-        "The stopping rule: sure, loss-below or separated, with settings."
+        "The stopping rule: separated (with a guarantee, the default beside a control), sure or "
+        "loss-below (given the prior), with settings."
+    )
+    negligible: InitVar[Any] = _setting(
+        "A lift so small that it does not matter, 0.01 for 1 % of control: the study also stops "
+        "when no arm can differ by more."
     )
     then: str = _setting(
         "What to do when the stopping rule is met: say (only report it, the default), or ship (all "
@@ -121,9 +132,10 @@ class StudySettings:
     )
     scale: float | None = _setting("The prior's standard deviation of coefficients; 1 by default.")
 
-    def __post_init__(self, prior: Any, drift: Any, last: Any) -> None:
+    def __post_init__(self, prior: Any, drift: Any, last: Any, negligible: Any) -> None:
         given = {one.name: getattr(self, one.name) for one in fields(self)}
-        vars(self).update(checked(given, prior=prior, drift=drift, last=last))
+        merged = {"prior": prior, "drift": drift, "last": last, "negligible": negligible}
+        vars(self).update(checked(given, **merged))
 
     @classmethod
     def sentences(cls) -> dict[str, str]:
@@ -157,10 +169,26 @@ class StudySettings:
         return found if self.segments is None else SegmentedDecider(self.segments, found)
 
     @property
+    def kind(self) -> str:
+        """The kind of what decides."""
+        apart = IndependentDecider if self.segments is None else SegmentedDecider
+        return FeaturedDecider.kind if self.has_features else apart.kind
+
+    @property
     def shares(self) -> Shares:
         """The shares of traffic that no policy decides."""
         floor = tuple(self.floor.items()) if isinstance(self.floor, Mapping) else self.floor
-        return Shares(floor, self.control, self.control_share, self.uniform_share)
+        most = MOST_SHARE[self.goal]
+        return Shares(floor, self.control, self.control_share, self.uniform_share, most)
+
+    @property
+    def draws_by_chances(self) -> bool:
+        """Whether asks are drawn by chances that are known of all arms, so that each of them tells
+        how arms compare with control.
+        """
+        if self.goal == "earn" and self.has_features:
+            return self.control is not None and (self.shares.floored or self.uniform_share > 0.0)
+        return self.goal != "earn" or self.control is not None
 
     def words(self) -> chance.Words:
         """Make the generator from which the generator of every decision is forked."""
@@ -191,7 +219,7 @@ class StudySettings:
     def under(self, policy: Policy | DependentPolicy) -> StudySettings:
         """Copy the settings for a replay by another policy, which no log has to keep."""
         other = copy.copy(self)
-        vars(other).update(policy=policy, uniform_share=0.0)
+        vars(other).update(policy=policy, uniform_share=0.0, goal="earn")
         return other
 
     # The same as text
@@ -217,6 +245,7 @@ class StudySettings:
         wanted = {name: value for name, value in given.items() if value is not None}
         asked = type(self)(**{**self._beside(wanted), **wanted}) if wanted else self
         meant = {"prior": "family", "drift": "policy", "last": "policy"}
+        meant["negligible"] = "stop_when"
         for name in sorted(wanted, key=lambda name: name not in ("arms", "window")):
             before, now = (getattr(one, meant.get(name, name)) for one in (self, asked))
             if now != before:
@@ -230,7 +259,7 @@ class StudySettings:
         """The settings of this study that say what others mean, without those that follow from
         others.
         """
-        names = {"arms", "family", "range", "minimise", "control", "stop_when"}
+        names = {"arms", "family", "range", "minimise", "control", "stop_when", "goal"}
         if wanted.keys() & {"window", "silence", "accumulate", "early"}:
             names |= {"window", "silence", "accumulate"}
         if wanted.keys() & {"policy", "segments", *ALONG_FEATURES}:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
-from belman.studies.codec import DERIVED, Count, Number, Place, Whole
+from belman.codec import DERIVED, Count, Number, Place, Whole
 from belman.studies.log.event_log import Event
 
 #: Seconds that a step may be wide, each a multiple of the one before it; a day is doubled further.

@@ -14,14 +14,15 @@ from datetime import timedelta
 from typing import Annotated, Any, NamedTuple
 
 from belman.assignment import Weights
+from belman.codec import Form, Whole
 from belman.deciders import validate
-from belman.errors import SettingError, StudyError, listing, nearest
-from belman.studies.codec import Form, Whole
+from belman.errors import SettingError, StudyError, listing, nearest, shown
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.window_rule import check_seconds
 
 MOST_SEGMENTS = 100
-LONGEST_SEGMENT = 100
+#: Characters: room for the levels of a context.
+LONGEST_SEGMENT = 2_000
 #: Seconds for which weights may be used that nobody could renew.
 VALID_FOR = 86_400.0
 
@@ -38,11 +39,11 @@ def check_plan(
     decisions: Any, every: float | timedelta | None, valid_for: float | timedelta | None
 ) -> Plan:
     """A plan that can be kept."""
-    count = validate.check_count(decisions, f"decisions={decisions!r}")
+    count = validate.check_count(decisions, f"decisions={shown(decisions)}")
     plan = Plan(count, check_seconds(every, "every"), check_seconds(valid_for, "valid_for"))
     if plan.every is not None and plan.valid_for is not None and plan.valid_for < plan.every:
         words = f"weights that are renewed every {plan.every:g} s have to be valid for as long"
-        raise SettingError(f"valid_for={valid_for!r}: {words}")
+        raise SettingError(f"valid_for={shown(valid_for)}: {words}")
     return plan
 
 
@@ -53,7 +54,7 @@ def check_segment(segment: object) -> str | None:
     is_text = isinstance(segment, str) and segment.isprintable()
     if not is_text or not 0 < len(str(segment)) <= LONGEST_SEGMENT:
         allowed = f"a printable text of at most {LONGEST_SEGMENT} characters, or None"
-        raise SettingError(f"segment={str(segment)[:80]!r} is not valid: give {allowed}")
+        raise SettingError(f"segment={shown(segment)} is not valid: give {allowed}")
     return str(segment)
 
 
@@ -104,7 +105,9 @@ class Publishing:
         if not known:
             raise StudyError(f"study {study!r} has published no weights: publish(decisions=…) does")
         there = f"there are {listing(map(str, known))}{nearest(segment, map(str, known))}"
-        raise StudyError(f"study {study!r} has published none for segment={segment!r}: {there}")
+        raise StudyError(
+            f"study {study!r} has published none for segment={shown(segment)}: {there}"
+        )
 
 
 def fresh_for(version: Version, now: float) -> float:
@@ -117,5 +120,5 @@ def fresh_for(version: Version, now: float) -> float:
 def version_in(event: Event | None, version: object) -> Weights:
     """The weights that an event published; SettingError where it is no such event."""
     if event is None or event.kind != Kind.PUBLISHED:
-        raise SettingError(f"version={version!r} was never published")
+        raise SettingError(f"version={shown(version)} was never published")
     return Weights.from_described(json.loads(event.body or "{}")["weights"])

@@ -9,27 +9,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
+from belman.codec import Count
 from belman.deciders.learnt import Learnt
+from belman.errors import BelmanError
 from belman.families import Family
+from belman.measures.bets import ArmBets
 from belman.measures.lift import Units
 from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
-from belman.studies.codec import Count, Place, Whole
 from belman.studies.outcomes.book import Counted
 from belman.studies.rules.metrics import SumsByArm
 from belman.studies.traffic.course import Course
+from belman.studies.traffic.evidence import Draws
 
 #: Seconds after which a ticket without a window that nobody told is taken for a missing reward.
 LATE = 86_400.0
 
 
 class Cut(NamedTuple):
-    """What was known of an arm when it had so many rewards."""
+    """What was known of an arm when it had so many rewards, the last of which counted at a time,
+    by a ticket or (0) otherwise. Rewards are a share of one where a correction may be about any.
+    """
 
-    rewards: Annotated[int, Whole(1)]
+    rewards: float
     sum: float
     belief: tuple[float, ...]
+    time: float
+    ticket: Count
+
+    def has(self, time: float, ticket: int) -> bool:
+        """Whether a ticket that counted at this time is among its rewards."""
+        return time < self.time or (
+            time == self.time and (ticket <= self.ticket or not self.ticket)
+        )
+
+    def changed(self, family: Family, before: Learnt, after: Learnt, share: float) -> Cut | None:
+        """With a share of what a correction changed of the arm; None where that cannot be."""
+        shift = family.additive(after.belief) - family.additive(before.belief)
+        rewards = self.rewards + share * (after.tells - before.tells)
+        if rewards <= 0.0:
+            return None
+        try:
+            moved = family.from_additive(family.additive(self.belief) + share * shift)
+            belief = tuple(map(float, family.check_belief(moved)))
+        except (BelmanError, ArithmeticError):
+            return None
+        total = self.sum + share * (after.sum - before.sum)
+        return self._replace(rewards=rewards, sum=total, belief=belief)
 
 
 @dataclass
@@ -48,28 +75,38 @@ class ArmTally:
     meant: float = 0.0
     cuts: dict[Count, Cut] = field(default_factory=dict)
 
-    def cut(self, before: int, learnt: Callable[[], Learnt]) -> None:
+    def cut(self, before: int, learnt: Callable[[], Learnt], time: float, ticket: int = 0) -> None:
         """Keep what was learnt of an arm where its rewards, so many before, pass a power of 2."""
         rewards = self.told + self.past
         if rewards.bit_length() > before.bit_length():
             now = learnt()
-            self.cuts[rewards.bit_length()] = Cut(rewards, now.sum, now.belief)
+            self.cuts[rewards.bit_length()] = Cut(float(rewards), now.sum, now.belief, time, ticket)
+
+    def correct_cuts(
+        self, family: Family, before: Learnt, after: Learnt, share: Callable[[Cut], float]
+    ) -> None:
+        """Let a correction change what was kept of the past, each cut by its share of it."""
+        kept = {}
+        for place, cut in self.cuts.items():
+            found = cut.changed(family, before, after, share(cut)) if family.adds_up else None
+            if found is not None:
+                kept[place] = found
+        self.cuts = kept
 
 
 @dataclass
 class Tally:
-    """Counts by an arm's place in the register, and in all; `draws` are (chances by place, counts
-    by place), one for each time during which the chances of random draws were the same.
-    """
+    """Counts by an arm's place in the register, and in all."""
 
     arms: list[ArmTally]
     told: Count = 0
     reward: float = 0.0
     expired: Count = 0
     past_sum: float = 0.0
-    draws: list[tuple[dict[Place, float], dict[Place, Count]]] = field(default_factory=list)
+    draws: Draws = field(default_factory=Draws)
     log_odds: float = 0.0  # against the published weights
     clipped: Count = 0  # rewards that lay beyond the range
+    bets: ArmBets | None = None  # on the arm of every outcome, beside control
     course: Course = field(default_factory=Course)
     metrics: SumsByArm = field(default_factory=SumsByArm)
     attribute_names: set[str] = field(default_factory=set)  # that tickets or rows ever had
@@ -80,15 +117,6 @@ class Tally:
         """Asks of an arm were decided, or (-1) were not after all."""
         self.arms[arm].asks += count
         self.course.ask(arm, time, count)
-
-    def drawn(self, arm: int, chances: dict[int, float], count: int = 1) -> None:
-        """An arm was drawn at random, with these chances of all that were played; or many times."""
-        last = self.draws[-1] if self.draws else None
-        if last is None or (last[0] is not chances and last[0] != chances):
-            self.draws.append((chances, dict.fromkeys(chances, 0)))
-        elif last[0] is not chances:  # so that the next one is known at a glance
-            self.draws[-1] = (chances, last[1])
-        self.draws[-1][1][arm] += count
 
     def count(self, one: Counted, learnt: Callable[[], Learnt]) -> None:
         """An outcome was learnt: that of a ticket, of a row, or of past data."""
@@ -106,7 +134,7 @@ class Tally:
                 arm.observed += 1
                 self.ask(place, one.time)
             self.course.earn(one.time, reward)
-        arm.cut(before, learnt)
+        arm.cut(before, learnt, one.time, one.key if type(one.key) is int else 0)
         if one.outcome.metrics:
             self.metrics.count(place, one.outcome.metrics)
 
@@ -119,7 +147,7 @@ class Tally:
         self._add(place, time, n, total)
         self.ask(place, time, n)
         arm.observed += n
-        arm.cut(before, learnt)
+        arm.cut(before, learnt, time)
 
     def _add(self, place: int, time: float, n: int, total: float) -> None:
         self.told += n
@@ -128,9 +156,7 @@ class Tally:
         self.course.earn(time, total, n)
 
     def correct(self, place: int, time: float, n: int, total: float, in_bulk: bool) -> None:
-        """Rewards count otherwise, with `n` more of them; what was kept of the arm's past does not
-        hold any more.
-        """
+        """Rewards count otherwise, with `n` more of them."""
         arm = self.arms[place]
         self._add(place, time, n, total)
         if in_bulk:
@@ -138,7 +164,6 @@ class Tally:
             arm.observed += n
         else:
             arm.forgotten -= n
-        arm.cuts = {}
 
     # Is the data sound?
 
@@ -156,14 +181,10 @@ class Tally:
         """Return whether random draws fell as their chances say, and units as published weights do;
         None where there are neither.
         """
-        test = self.assigned(register)
-        if not self.draws and not test.counts.any():
-            return None
-        places = range(len(register))
-        for chances, counts in self.draws:
-            counted = [counts.get(place, 0) for place in places]
-            test.add(counted, [chances.get(place, 0.0) for place in places])
-        return test.finding()
+        test, drawn = self.assigned(register), self.draws.test(register)
+        test.counts, test.expected = test.counts + drawn.counts, test.expected + drawn.expected
+        test.log_odds += drawn.log_odds
+        return test.finding() if test.counts.any() else None
 
     def missing(
         self, register: Sequence[Hashable], out: Sequence[int], late: list[int]
@@ -186,5 +207,5 @@ class Tally:
     ) -> Finding:
         """Return whether an arm changed while it was played."""
         found = Drift(arm, family, now.prior, units)
-        cuts = [cut for _, cut in sorted(self.arms[place].cuts.items())]
+        cuts = [cut[:3] for _, cut in sorted(self.arms[place].cuts.items())]
         return found.resume(now.tells, now.sum, now.belief, cuts).finding(risk)

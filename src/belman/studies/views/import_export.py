@@ -7,27 +7,30 @@ import itertools
 import json
 import math
 import os
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from belman import frames
 from belman.errors import SettingError, listing, needing
+from belman.escaping import for_csv
 from belman.files import replacing
 from belman.frames import Frame
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event, Kind
-from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, Counted
+from belman.studies.outcomes.book import CONTEXT, Counted
+from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, whole
 from belman.studies.outcomes.walk import walk
 from belman.studies.replica import Replica
-from belman.studies.rules.arm_texts import ArmTexts
 from belman.studies.rules.attributes import Attributes, given_in
 from belman.studies.rules.metrics import Metrics, together, told_in
+from belman.studies.rules.written import ArmTexts
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.ticket import ticket_id
-from belman.table import harmless
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
 METRICS = "metrics"  # one column more, of a study to which any were told
@@ -36,6 +39,7 @@ IN_CONTEXT = "context"  # and one more, of a study with contexts
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
+_CHANCES = ("probability", "propensity", "chance")  # of the arm in each row
 _SO_FAR = "told so far"
 
 Row = tuple[Any, ...]
@@ -69,7 +73,13 @@ def lines(
     told = _with_counted(settings, log, replica.now(), after) if windowed else log
     named = ArmTexts(register)
     names = list(map(named.text, register)) if as_text else register
-    rows = (_line(one, names, replica.secret, windowed) for one in told)
+
+    @lru_cache(maxsize=256)
+    def event_of(number: int) -> Event | None:
+        with replica.storage.transaction(write=False) as transaction:
+            return replica.log.find(transaction, "number", number)
+
+    rows = (_line(one, names, replica.secret, windowed, event_of) for one in told)
     whole = (*COLUMNS, METRICS, ATTRIBUTES, IN_CONTEXT)
     return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
 
@@ -84,7 +94,13 @@ def _with_counted(
             yield event
 
 
-def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed: bool) -> Row:
+def _line(
+    one: Event | Counted,
+    names: Sequence[Hashable],
+    secret: str,
+    windowed: bool,
+    event_of: Callable[[int], Event | None],
+) -> Row:
     when = datetime.fromtimestamp(one.time, UTC)
     if isinstance(one, Counted):
         outcome = one.outcome
@@ -106,7 +122,7 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         None if one.body is None else json.loads(one.body).get("reason"),
         _json(_metrics_in(one)),
         _json(given_in(one)),
-        _json(_asked_with(one)),
+        _json(_asked_with(one, event_of)),
     )
 
 
@@ -119,13 +135,16 @@ def _metrics_in(event: Event) -> Metrics:
     return {} if event.reward is None else found
 
 
-def _asked_with(event: Event) -> dict[str, Any]:
+def _asked_with(event: Event, event_of: Callable[[int], Event | None]) -> dict[str, Any]:
     """The context of an ask or a row of past data, and the candidates with the one chosen."""
     if event.kind not in (Kind.ASKED, Kind.RECORDED) or event.body is None:
         return {}
     body = json.loads(event.body)
-    names = (CONTEXT, CANDIDATES, CHOSEN) if CANDIDATES in body else ()
-    return {name: body[name] for name in names} or body.get(CONTEXT, {})
+    if CANDIDATE not in body:
+        found: dict[str, Any] = body.get(CONTEXT, {})
+        return found
+    candidates = whole(body.get(CANDIDATES, [body[CANDIDATE]]), event_of)  # past data has one
+    return {CONTEXT: body[CONTEXT], CANDIDATES: candidates, CHOSEN: body.get(CHOSEN, 0)}
 
 
 def _json(given: Metrics | Attributes | dict[str, Any]) -> str | None:
@@ -139,7 +158,7 @@ def write(
     target = _checked(path)
     writer = _write_csv if target.suffix == ".csv" else _write_parquet
     try:
-        with replacing(target) as draft:
+        with replacing(target, private=True) as draft:
             return writer(draft, rows, columns)
     except OSError as error:
         raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
@@ -159,7 +178,7 @@ def _write_csv(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
         writer.writerow(columns)
         for count, row in enumerate(rows, start=1):  # noqa: B007
             writer.writerow(
-                cell.isoformat() if isinstance(cell, datetime) else harmless(cell) for cell in row
+                cell.isoformat() if isinstance(cell, datetime) else for_csv(cell) for cell in row
             )
     return count
 
@@ -180,15 +199,18 @@ def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> i
     return count
 
 
-def past_data(given: Any, arms: Iterable[Hashable]) -> list[Row]:
+def past_data(given: Any, arms: Iterable[Hashable]) -> tuple[list[Row], list[int]]:
     """The (arm, reward) or (arm, reward, attributes) of a table with those columns, rows without a
-    reward left out.
+    reward left out; and the number of each row in the table.
 
     An arm is found by its name as text, since a file may know no other; a text that may be one of
     two arms is refused. Of a log that was exported what counted is taken, as it was corrected.
     """
     frame = frames.read(given, empty=True)
     frame.require("arm", "reward")
+    if "event" not in frame and (chances := [name for name in _CHANCES if name in frame]):
+        words = "past data are learnt from, and not replayed; belman.evaluate(log, policy) uses it"
+        warnings.warn(f"the column {chances[0]!r} is not kept: {words}", UserWarning, stacklevel=3)
     rewards = frame.numbers("reward", missing=True).tolist()
     keys = frame.keys("ticket") if "ticket" in frame else [None] * len(frame)
     told_with = {}
@@ -199,10 +221,11 @@ def past_data(given: Any, arms: Iterable[Hashable]) -> list[Row]:
     final = _final(frame, rewards, keys)
     named = ArmTexts(arms).column(frame, "arm", final)
     told = [told_with.get(keys[i] or i) for i in final]
-    return [
+    rows = [
         (arm, rewards[i], *([] if more is None else [more]))
         for i, arm, more in zip(final, named, told, strict=True)
     ]
+    return rows, [i + 1 for i in final]
 
 
 def _final(frame: Frame, rewards: Sequence[float], tickets: Sequence[Any]) -> list[int]:

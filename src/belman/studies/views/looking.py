@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from belman.errors import SettingError, StateError, StudyError, UnknownTicketErr
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies.consequences import standing
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.replica import Replica
@@ -23,7 +25,7 @@ from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
-from belman.studies.views.study_report import StudyReport, report_of
+from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
 
@@ -189,8 +191,20 @@ class Looking:
         return replace(found, segments=segments_of(state, self.events(), now, by, found))
 
     def verdict(self) -> Verdict:
-        """What the rule `stop_when` says now; by default `belman.Sure(0.95)`."""
-        return self.report().verdict
+        """What the rule `stop_when` says now; by default `belman.measures.Separated(0.05)` beside a
+        control, and `belman.measures.Sure(0.95)` without. It says so where it rests on outcomes
+        that are told late, without a window.
+        """
+
+        def read(state: State) -> Verdict:
+            found, late = standing(state).verdict, late_outcomes(state)
+            return (
+                found
+                if late is None
+                else replace(found, sentence=f"{found.sentence}. {late.sentence}")
+            )
+
+        return self._replica.look_now(read)
 
     def metrics(self, level: float = 0.95) -> Table:
         """Per arm that ever was and metric: how many tickets counted with it, mean, interval.
@@ -289,10 +303,12 @@ class Looking:
         return self._replica.look(lambda state: _along_features(state).feature_names)
 
     def history(self, last: int | None = None) -> Table:
-        """The log as a table: every event with its time and reason; or the `last` so many."""
+        """The log as a table: every event with its time and reason, and what closed windows counted
+        as; or the `last` so many lines.
+        """
         after = 0 if last is None else max(self.number - validate.check_count(last), 0)
         names, lines = import_export.lines(self._replica, self.events, after)
-        rows = list(lines)
+        rows = list(deque(lines, last))
         return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
     def export(self, path: str | os.PathLike[str]) -> int:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,8 @@ from belman.measures.sequences import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.log.event_log import Draw, Event, Kind
-from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT
+from belman.studies.outcomes.book import CONTEXT
+from belman.studies.outcomes.candidates import CANDIDATES, CHOSEN, Catalogue, Row
 from belman.studies.outcomes.walk import standing
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
@@ -92,6 +93,7 @@ def replay(
     """
     validate.check_seed(seed)
     events = list(log)
+    candidates = _candidates(events) if settings.has_contexts else {}
     bulk = BulkRows(settings, events, now)
     asks = bulk.asks(seed)
     _, rewards, out, returned = standing(settings, events, now)
@@ -116,7 +118,7 @@ def replay(
             "forgotten), and those that are missing may be unlike the others; "
             f"at most {MOST_MISSING:.0%} may be"
         )
-    walk = _walk(settings, events, rewards, policy, draws, least, seed)
+    walk = _walk(settings, events, candidates, rewards, policy, draws, least, seed)
     weights, gains = walk.weights, walk.gains
     size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
     if size < LEAST_SIZE:
@@ -188,6 +190,9 @@ class _Walk(NamedTuple):
         """Half of a 95 % interval of Σ deviations / total, where each is about a weighted residual
         of its ask's reward.
         """
+        most = max(float(np.abs(deviations).max()), float(np.abs(residuals).max()))
+        scale = 2.0 ** math.frexp(most)[1]  # a model may expect e¹⁰⁰: no fourth power overflows
+        deviations, residuals = deviations / scale, residuals / scale
         turns = np.unique(self.lived, return_inverse=True)[1]
         sums = np.bincount(turns, weights=deviations) / total
         number = len(sums)
@@ -198,12 +203,13 @@ class _Walk(NamedTuple):
         _, arms, plays = np.unique(self.arms, return_inverse=True, return_counts=True)
         spreads = np.bincount(arms, weights=residuals**2) / np.maximum(plays - 1, 1)
         shares = np.bincount(arms, weights=self.weights**2) / total**2
-        return max(seen, float(ndtri(0.975)) * math.sqrt(float(shares @ spreads)))
+        return scale * max(seen, float(ndtri(0.975)) * math.sqrt(float(shares @ spreads)))
 
 
 def _walk(
     settings: StudySettings,
     events: list[Event],
+    candidates: Mapping[int, list[Row]],
     rewards: dict[int, float],
     policy: Policy | DependentPolicy,
     draws: set[int],
@@ -219,11 +225,14 @@ def _walk(
     averages = _Learnt(settings) if settings.has_contexts else _Averages()
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
+            known = len(state.register)
             state.fold(event)
+            for arm in state.register[known:]:
+                averages.meet(arm, state.learnt(state.places[arm]).prior)
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
-        asking, logged = _asked(state, event)
+        asking, logged = _asked(state, event, candidates.get(event.number))
         choice = state.choose(words, event.number, asking)
         same = choice.arm == logged
         weight, reward = 1.0 / event.probability if same else 0.0, rewards[event.number]
@@ -250,13 +259,25 @@ def _under(settings: StudySettings, policy: Policy | DependentPolicy) -> StudySe
     return settings.under(policy)
 
 
-def _asked(state: State, event: Event) -> tuple[Asking, Any]:
+def _candidates(events: Iterable[Event]) -> dict[int, list[Row]]:
+    """Return the candidates of every ask: of all, since one may refer to another that was given
+    back.
+    """
+    catalogue, found = Catalogue(), {}
+    for event in events:
+        kept = json.loads(event.body or "{}").get(CANDIDATES) if event.kind == Kind.ASKED else None
+        if kept is not None:
+            found[event.number] = catalogue.take(event.number, kept)
+    return found
+
+
+def _asked(state: State, event: Event, candidates: list[Row] | None) -> tuple[Asking, Any]:
     """Return what an ask was decided with, all of its candidates included, and what was chosen."""
     assert event.arm is not None
     if not state.settings.has_contexts:
         return Asking(), state.register[event.arm]
     body = json.loads(event.body or "{}")
-    asking = state.decider.check(body.get(CONTEXT), body.get(CANDIDATES))
+    asking = state.decider.check(body.get(CONTEXT), candidates)
     return asking, state.register[event.arm] if asking.candidates is None else body[CHOSEN]
 
 
@@ -271,6 +292,9 @@ class _Averages:
             n, total = self._sums.get(which, (0, 0.0))
             self._sums[which] = (n + 1, total + reward)
 
+    def meet(self, arm: Any, prior: Any) -> None:
+        """A new arm has come."""
+
     def of(self, asking: Asking, *arms: Any) -> list[float]:
         every = self._sums.get(None) or (1, 0.0)
         found = [self._sums.get(("arm", arm)) or every for arm in arms]
@@ -282,6 +306,9 @@ class _Learnt(_Averages):
 
     def __init__(self, settings: StudySettings) -> None:
         self._decider: Any = settings.decider()
+
+    def meet(self, arm: Any, prior: Any) -> None:
+        self._decider.add(arm, None if isinstance(self._decider, FeaturedDecider) else prior)
 
     def add(self, asking: Asking, arm: Any, reward: float) -> None:
         choice = self._choice(asking, arm)

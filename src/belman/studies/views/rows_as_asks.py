@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman import chance
+from belman import chance, codec
 from belman.assignment import Weights
-from belman.deciders import state_file
 from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.outcomes.book import CONTEXT, Counted
 from belman.studies.outcomes.bulk import Bulk, Group
@@ -106,7 +105,7 @@ class BulkRows:
 
     def _take(self, event: Event, body: Mapping[str, Any]) -> None:
         if event.kind == Kind.ARM_ADDED and event.arm == len(self._places):
-            self._places[state_file.decode_arm(body["name"], "the log")] = len(self._places)
+            self._places[codec.decode_arm(body["name"])] = len(self._places)
         elif event.kind == Kind.PUBLISHED:
             self._versions[event.number] = (event, version_in(event, event.number))
         elif event.kind == Kind.OBSERVED:

@@ -6,15 +6,18 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+from belman.errors import listing
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
 from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
-from belman.measures.soundness import RISK, Finding
+from belman.measures.soundness import RISK, Finding, late_rewards
+from belman.measures.stop_rules import MOST_SHARE, Separated, StopRule
 from belman.studies.settings.checks import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
+from belman.studies.traffic.evidence import MOST_ARMS
 from belman.studies.traffic.tally import LATE
 from belman.studies.views.study_segments import divides
 
@@ -61,8 +64,11 @@ class StudyReport(Report):
     shipped: Hashable | None = None
     floors: dict[Hashable, float] = field(default_factory=dict)
     guards: tuple[dict[str, Any], ...] = ()
+    metrics: tuple[dict[str, Any], ...] = ()
     attributes: tuple[str, ...] = ()
     segments: Segments | None = None
+    goal: str = "earn"
+    promise: str = ""
 
     def to_html(self, title: str = "Report") -> str:
         """A page that needs nothing from elsewhere."""
@@ -103,10 +109,15 @@ class StudyReport(Report):
             "arms": [{**row, **self.traffic[arm.arm].to_dict()} for row, arm in rows],
             "retired": [{"arm": plain(arm), **one.to_dict()} for arm, one in self.retired.items()],
             "earned": None if self.earned is None else self.earned.to_dict(),
+            "goal": self.goal,
+            "promise": self.promise,
             "then": self.then,
             "shipped": plain(self.shipped),
             "floors": [{"arm": plain(arm), "share": share} for arm, share in self.floors.items()],
             "guards": [{**row, "arm": plain(row["arm"])} for row in self.guards],
+            "metrics": [
+                {name: plain(value) for name, value in row.items()} for row in self.metrics
+            ],
             "attributes": list(self.attributes),
             "segments": None if self.segments is None else self.segments.to_dict(),
             "number": self.number,
@@ -129,13 +140,29 @@ def report_of(
     if against is not None and against not in known.arms:
         notes = (f"Control {against!r} is not played any more: nothing is compared with it.",)
         against = None
-    found = report(known, against, level, settings.stop_when, findings(state, now, most), most)
+    places = [state.places[arm] for arm in known.arms]
+    bets = state.tally.bets if against is not None and against == settings.control else None
+    found = report(
+        known,
+        against,
+        level,
+        settings.stop_when,
+        findings(state, now, most),
+        most,
+        bets=bets,
+        places=places,
+    )
+    if why := _without_guarantee(state, found):
+        notes = (*notes, f"The verdict beside {against} has no guarantee by bets: {why}.")
     if most is not None and len(known.arms) > most:
         of = f"the {most} arms that are most likely the best"
         notes = (*notes, f"Lift and intervals at any look are given for {of}.")
     traffic = {arm: _traffic(state, place) for place, arm in enumerate(state.register)}
     tally = state.tally
     told = sum(arm.told for arm in tally.arms)
+    if told and (never := sorted(set(state.guards.limits) - tally.metrics.names)):
+        words = f"{listing(never)} was never told: is the metric spelt so, and sent?"
+        notes = (*notes, f"The guard watches nothing, since {words}")
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
@@ -147,11 +174,46 @@ def report_of(
         earned=earned(known, told, tally.reward - tally.past_sum),
         then=settings.then,
         shipped=None if state.shipped is None else state.register[state.shipped],
-        floors=settings.shares.of(state.arms),
+        floors={} if state.shipped is not None else settings.shares.of(state.arms),
         guards=tuple(state.guards.rows(state.register, tally.metrics)),
+        metrics=tuple(tally.metrics.rows(state.register, level)),
         attributes=tuple(sorted(divides(state))),
+        goal=settings.goal,
+        promise=promise(state, found.rule),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
     )
+
+
+def _without_guarantee(state: State, found: Report) -> str:
+    """Why the chances by which arms were drawn do not say how they compare with control."""
+    settings = state.settings
+    if found.control is None or found.bets_on or not any(arm.plays for arm in found.arms):
+        return ""
+    if found.control != settings.control:
+        return f"bets are kept beside {settings.control}"
+    if state.tally.bets is None:
+        return f"they are kept for {MOST_ARMS} arms at most"
+    if not settings.draws_by_chances:
+        return "in a context an arm is chosen for sure; goal='both' or floor=… leave all a chance"
+    return "chances are not known of most outcomes"
+
+
+def promise(state: State, rule: StopRule) -> str:
+    """How traffic is shared until somebody decides, and how often the rule is wrong."""
+    settings, arms = state.settings, len(state.register)
+    control = settings.control
+    shared = {
+        "earn": "Traffic goes where the policy expects most; a verdict may take long.",
+        "decide": "Traffic is split evenly: the soonest verdict, at the full price of a test.",
+        "both": f"The leader gets at most {MOST_SHARE['both']:.0%} of what it and "
+        f"{'control get' if control is not None else 'the others get'}: it earns while it decides.",
+    }[settings.goal].replace("%", " %")
+    if not isinstance(rule, Separated):
+        return f"{shared} The rule holds given the prior: A/A tests that are watched often stop."
+    late = sum(1.0 / (count - 1) for count in range(len(settings.arms) + 1, arms + 1))
+    risk = sentences.share(rule.delta * (1.0 + late))
+    pairs = f"over all {arms - 1} comparisons, " if arms > 2 else ""
+    return f"{shared} Stops are wrong in at most {risk} of studies, {pairs}however often one looks."
 
 
 def _traffic(state: State, place: int) -> Traffic:
@@ -160,6 +222,18 @@ def _traffic(state: State, place: int) -> Traffic:
     share = own.asks / total if total else 0.0
     colour = colour_of(state.register[place], place)
     return Traffic(place, colour, own.asks, own.told, out, share)
+
+
+def late_outcomes(state: State) -> Finding | None:
+    """Return what late rewards leave open in a study with a control and without a window, where
+    they count in the order in which they are told.
+    """
+    settings, arms = state.settings, state.tally.arms
+    if settings.window is not None or settings.control is None:
+        return None
+    told, known = sum(arm.told for arm in arms), state.decider.known()
+    successes = known.conversions and float(known.sums.sum()) == float(known.plays.sum())
+    return late_rewards(sum(arm.asks for arm in arms), told, state.book.tickets, successes)
 
 
 def findings(state: State, now: float, most: int | None = None) -> list[Finding]:
@@ -176,6 +250,7 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
             out[one.arm] += 1
             late[one.arm] += awaited and one.time + LATE <= now
     found.append(counts.missing(register, out, late))
+    found.append(late_outcomes(state))
     decider, known = state.decider, state.decider.known()
     if known.faded:
         followed = "Arms may change over time: this study follows them."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from belman.deciders.scale import Scale
 from belman.errors import SettingError
 from belman.families import Family
-from belman.measures.learnt import learnt
+from belman.families.tally import learnt
 from belman.measures.report import Report
 from belman.measures.segments import Segments, compared, segments
 from belman.studies.log.event_log import Event, Kind

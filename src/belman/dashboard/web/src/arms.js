@@ -3,6 +3,9 @@ import { call, studyPath } from "./api.js";
 import { dot, h, refill } from "./dom.js";
 import { chance, number, percent, signed } from "./words.js";
 
+// Arms that are not played any more, which have no number above.
+const retired = (report) => (report?.retired.length ? ` Not played any more: ${report.retired.map((one) => `${one.arm} (${number(one.told)} counted)`).join(", ")}.` : "");
+
 export class Arms {
   constructor(name, pinned, changed) {
     Object.assign(this, { name, pinned, changed, by: "best", down: true, query: "" });
@@ -27,7 +30,7 @@ export class Arms {
       { id: "low", name: "95 % credible", term: "credible", value: (arm) => arm.low, write: (arm) => `${words.write(arm.low)} to ${words.write(arm.high)}` },
       { id: "best", name: "chance to be best", term: "best", value: (arm) => arm.best, write: (arm) => chance(arm.best) },
       { id: "share", name: "traffic share", term: "share", value: (arm) => arm.share, write: (arm) => percent(arm.share) },
-      { id: "plays", name: words.plays, term: words.plays === "impressions" ? "impressions" : "plays", value: (arm) => arm.plays, write: (arm) => number(Math.round(arm.plays)) },
+      { id: "plays", name: words.plays, term: words.plays === "impressions" ? "impressions" : "plays", value: (arm) => arm.plays, write: (arm) => `${number(Math.round(arm.plays))}${arm.open ? `, ${number(arm.open)} open` : ""}` },
       { id: "loss", name: "expected loss", term: "loss", value: (arm) => report(arm)?.expected_loss ?? null, write: (arm) => (report(arm) ? this.words.write(report(arm).expected_loss) : "–") },
     ].filter(Boolean);
   }
@@ -55,8 +58,8 @@ export class Arms {
     refill(this.rows, ...listed.map((arm) => this.row(arm, columns, view)));
     const { arms, window, outstanding } = view.status;
     const rest = arms - view.arms.length;
-    const open = window !== undefined && outstanding ? "These numbers count what open tickets say so far; lifts wait until their windows have closed. " : "";
-    this.count.textContent = open + (this.query ? `${number(listed.length)} of the ${number(view.arms.length)} arms above match.` : rest > 0 ? `${number(rest)} more arms are less likely to be the best; find them by name.` : "");
+    const open = window !== undefined && outstanding ? "Open tickets count when their windows close. " : "";
+    this.count.textContent = open + (this.query ? `${number(listed.length)} of the ${number(view.arms.length)} arms above match.` : rest > 0 ? `${number(rest)} more arms are less likely to be the best; find them by name.` : "") + retired(view.report);
   }
 
   row(arm, columns, view) {

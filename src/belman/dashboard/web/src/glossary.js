@@ -21,7 +21,7 @@ const TERMS = {
   ticket: ["ticket", "One decision: it names an arm, and its reward is told later."],
   decided: ["decided", "The stopping rule, which was chosen in advance, is met: you may stop."],
   shipped: ["shipped", "All traffic goes to one arm, until somebody undoes it."],
-  sound: ["soundness", "Tests of the data that are valid at any time. Each gives a false alarm in at most one study of a hundred, and none stops anything by itself."],
+  sound: ["soundness", "Tests of the data that are valid at any time. Each gives a false alarm in at most one study of a hundred. An alarm stops nothing by itself."],
   ratio: ["sample ratio", "Whether the arms got the traffic shares that were intended; where they did not, there is a sample ratio mismatch."],
   segment: ["segment", "A part of the traffic, such as phones. Small segments show large differences by luck, so each difference is shrunk towards that of all segments."],
   difference: ["difference", "What the leader earned more on average than the arm beside it, in this segment alone. Points are hundredths: from 5 % to 6 % is one point."],
@@ -38,7 +38,7 @@ const TERMS = {
   exposure: ["exposure", "How greedy the policy is: between exploring all arms and exploiting the one that looks best."],
   belief: ["belief", "What is known of an arm: a probability distribution of its expected reward (the posterior)."],
   manifold: ["manifold", "The space of all beliefs. Each is a point: how much is expected, and how precisely that is known."],
-  pseudobelief: ["pseudobelief", "One belief that sums up those about all arms, their barycentre; BelMan explores the arms nearest to it."],
+  pseudobelief: ["pseudobelief", "One belief that sums up those about all arms: by default that of an arm that had every reward, under the paper's rule their barycentre."],
   index: ["index", "The number by which the policy compares arms; the largest is chosen."],
 };
 

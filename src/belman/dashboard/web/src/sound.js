@@ -54,7 +54,7 @@ export class Soundness {
   constructor() {
     this.list = h("ul", { class: "findings" });
     this.element = h("section", { "aria-labelledby": "sound" }, h("h2", { id: "sound" }, "Is the data sound?"),
-      h("p", { class: "note" }, term("sound", "Tests"), " that are valid at any time. None of them stops anything by itself."), this.list);
+      h("p", { class: "note" }, term("sound", "Tests"), " that are valid at any time. An alarm stops nothing by itself; a guard-rail takes an arm out of play."), this.list);
   }
 
   show({ report }) {
@@ -63,7 +63,7 @@ export class Soundness {
     const quiet = report.findings.filter((one) => !one.alarm);
     const drift = quiet.filter((one) => one.question.startsWith("drift"));
     const shown = [...report.findings.filter((one) => one.alarm), ...quiet.filter((one) => !drift.includes(one))];
-    const items = shown.map((one) => finding(one.alarm ? "bad" : "good", one.sentence, one.look_at));
+    const items = shown.map((one) => finding(one.alarm ? "bad" : one.question === "late rewards" ? "plain" : "good", one.sentence, one.look_at));
     if (drift.length === 1) items.push(finding("good", drift[0].sentence));
     else if (drift.length) items.push(finding("good", `None of the ${number(drift.length)} arms is seen to change over time.`));
     const floors = report.floors ?? [];

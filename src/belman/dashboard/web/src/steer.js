@@ -3,6 +3,7 @@ import { call, studyPath } from "./api.js";
 import { ask, change } from "./ask.js";
 import { h } from "./dom.js";
 import { term } from "./glossary.js";
+import { limits } from "./words.js";
 
 const dialWords = (dial) => {
   if (dial === null) return "set by hand";
@@ -23,6 +24,32 @@ export class Steer {
     this.knob = h("section", { "aria-labelledby": "steer" }, h("h2", { id: "steer" }, "Explore or exploit"),
       h("p", { class: "note" }, "The ", term("exposure"), admin ? " of this study. Moving the slider asks first, then changes live traffic." : " of this study; an admin may change it."),
       h("div", { class: "dial" }, h("span", {}, "explore"), h("label", { for: "dial", class: "only-read" }, "Exposure"), this.dial, h("span", {}, "exploit"), this.words));
+  }
+
+  // Arms that come and go while the study runs.
+  get arms() {
+    if (!this.admin) return null;
+    const arm = h("input", { id: "change-arm", maxlength: 200, autocomplete: "off" });
+    const go = (verb, path, words) => h("button", { type: "button", onclick: () => arm.value.trim() && this.asked({ title: `${verb} ${arm.value.trim()}?`, words, verb, work: change("POST", `${this.path}/${path}`, { arm: arm.value.trim() }) }) }, verb);
+    return h("section", { "aria-labelledby": "change" }, h("h2", { id: "change" }, "Change its arms"),
+      h("p", { class: "note" }, "A new arm is played from the next decision on, and adds a comparison to the risk. A retired one comes back with what was learnt of it."),
+      h("p", { class: "field" }, h("label", { for: "change-arm" }, "Arm"), arm),
+      h("div", { class: "buttons" }, go("Add", "arms", "It is played from the next decision on."), go("Retire", "arms/retire", "It is not played any more; rewards of its open tickets still count.")));
+  }
+
+  // Limits that hold from now on.
+  get guards() {
+    if (!this.admin) return null;
+    this.limits = h("input", { id: "change-guard", maxlength: 2000, autocomplete: "off", placeholder: "none" });
+    const set = () => {
+      const text = this.limits.value.trim();
+      return this.asked({ title: "Change its guard-rails?", verb: "Set them", work: change("PUT", `${this.path}/guard`, { guard: limits(text) }),
+        words: text ? `From the next ask on, an arm that is known to break one of these is taken out of play: ${text}.` : "No metric is limited any more." });
+    };
+    return h("section", { "aria-labelledby": "change-guards" }, h("h2", { id: "change-guards" }, "Change its guard-rails"),
+      h("p", { class: "note" }, "All limits on metrics that hold. A new one is held against tickets that are asked for from then on; an arm that is out of play stays out until it is added again."),
+      h("p", { class: "field" }, h("label", { for: "change-guard" }, "Limits, separated by commas"), this.limits),
+      h("div", { class: "buttons" }, h("button", { type: "button", onclick: set }, "Set")));
   }
 
   // At the very end of the page, for admins: out of the list, or gone for good.
@@ -47,6 +74,8 @@ export class Steer {
     this.pause.textContent = status.paused ? "Resume" : "Pause";
     this.knob.hidden = !status.has_exposure;
     this.report = report;
+    const held = [...new Set((report?.guards ?? []).map(({ metric, limit }) => `${metric} ${limit}`))].join(", ");
+    if (this.limits && held !== this.held) [this.held, this.limits.value] = [held, held];
     const shipped = report?.shipped ?? null;
     this.ship.hidden = !report || report.arms.length < 2 || !(shipped !== null || report.decided);
     this.ship.textContent = shipped === null ? `Ship ${report?.arm ?? ""}` : "Undo the shipping";

@@ -6,6 +6,7 @@ import { Details } from "./details.js";
 import { h } from "./dom.js";
 import { Forest } from "./forest.js";
 import { Log } from "./log.js";
+import { Metrics } from "./metrics.js";
 import { Earned, Traffic } from "./past.js";
 import { Segments, Soundness } from "./sound.js";
 import { Steer } from "./steer.js";
@@ -22,20 +23,31 @@ function wordsOf({ report, quantity }) {
     term: coin ? "rate" : report?.minimise ? "cost" : "reward", write: coin ? percent : (value) => number(value, 3), axis: coin ? share : null };
 }
 
+// One number per fact: what the report says of an arm is said everywhere, until the next report.
+function withReport(view) {
+  const known = new Map((view.report?.arms ?? []).map((arm) => [arm.id, arm]));
+  const arms = view.arms.map((arm) => {
+    const told = known.get(arm.id);
+    return told ? { ...arm, expected: told.expected, low: told.credible[0], high: told.credible[1], best: told.chance_best, plays: told.plays, open: told.out, share: told.share } : arm;
+  });
+  return { ...view, arms };
+}
+
 export function studyPage(main, name, role, link) {
   const pinned = new Set();
   const steer = new Steer(name, role === "admin", () => stream.again());
   const verdict = new Verdict(name, steer.buttons);
   const details = new Details(() => stream.again());
-  const parts = [new Forest(), new Traffic(), new Earned(), new Arms(name, pinned, () => stream.again()), new Contexts(), new Segments(name), new Soundness(), new Log(name)];
+  const parts = [new Forest(), new Traffic(), new Earned(), new Arms(name, pinned, () => stream.again()), new Contexts(), new Segments(name), new Metrics(), new Soundness(), new Log(name)];
   const first = h("section", { class: "first", "aria-labelledby": "first" });
-  const rest = h("div", { class: "rest" }, ...parts.map((part) => part.element), steer.knob, details.element, steer.away || "");
+  const rest = h("div", { class: "rest" }, ...parts.map((part) => part.element), steer.knob, steer.arms || "", steer.guards || "", details.element, steer.away || "");
   const waiting = h("div", { class: "loading", role: "status" }, h("h1", { class: "sentence" }, `Opening ${name} …`),
     ...[90, 70, 80].map(() => h("div", { class: "bone", "aria-hidden": "true" })));
   main.replaceChildren(waiting);
   let shown = false;
 
-  function show(view) {
+  function show(found) {
+    const view = withReport(found);
     if (!shown) main.replaceChildren(verdict.element, first, rest);
     shown = true;
     document.title = `${name} · belman`;
@@ -44,7 +56,8 @@ export function studyPage(main, name, role, link) {
     const empty = stateOf(view) === "waiting";
     first.hidden = !empty;
     rest.classList.toggle("quiet", empty);
-    if (empty && !first.childElementCount) first.append(...firstAsk(name));
+    const named = () => view.arms.map((arm) => (arm.label === view.control ? `${arm.label} (control)` : arm.label)).join(", ");
+    if (empty && !first.childElementCount) first.append(h("p", { class: "note" }, `Its arms: ${named()}.`), ...firstAsk(name));
     const words = wordsOf(view);
     verdict.show(view, words);
     for (const part of parts) part.show(view, words);

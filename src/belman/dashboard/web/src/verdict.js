@@ -13,9 +13,7 @@ const STATES = {
 
 export function stateOf({ status, report }) {
   if (!status.asked && !status.told) return "waiting";
-  if (report?.findings.some((one) => one.alarm)) return "wrong";
-  if (status.paused) return "paused";
-  return report && (report.shipped !== null && report.shipped !== undefined || report.decided) ? "decided" : "running";
+  return status.paused && report?.state !== "wrong" ? "paused" : report?.state ?? "running";
 }
 
 export class Verdict {
@@ -37,8 +35,10 @@ export class Verdict {
     if (this.state.textContent !== title) refill(this.state, term(shipped === null ? state : "shipped", title));
     this.sentence.textContent = report ? unbroken(report.sentence) : `${view.arms[0].label} is most likely the best, with a chance of ${chance(view.arms[0].best)}; the verdict follows.`;
     const alarms = report ? report.findings.filter((one) => one.alarm) : [];
-    this.why.replaceChildren(...coded(unbroken(alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "")));
-    this.figures.hidden = this.why.hidden = state === "waiting";
+    const shared = report && report.shipped === null && !alarms.length ? report.promise : "";
+    const why = state === "waiting" ? "" : alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "";
+    this.why.replaceChildren(...coded(unbroken(`${why} ${shared}`.trim())));
+    this.figures.hidden = state === "waiting";
     const best = report?.arms[0] ?? view.arms[0];
     const rows = [];
     const lift = report?.arms[0]?.lift;

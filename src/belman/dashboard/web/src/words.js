@@ -34,6 +34,9 @@ export function chance(value) {
   return percent(value);
 }
 
+// Limits on metrics as a person writes them: refund < 0.05, latency < 2.
+export const limits = (text) => Object.fromEntries(text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => { const [name, limit = ""] = one.split(/\s*(?=[<>])/); return [name, limit]; }));
+
 const format = (options) => new Intl.DateTimeFormat("en-GB", options);
 const DAY = format({ day: "numeric", month: "short" });
 const YEAR = format({ day: "numeric", month: "short", year: "numeric" });

@@ -1,0 +1,10 @@
+"""From the tables that people have to a verdict, and to what another policy would have earned."""
+
+from __future__ import annotations
+
+from belman.analysis.analysis import Analysis
+from belman.analysis.evaluation import Evaluation, evaluate
+from belman.analysis.making import analyse
+from belman.analysis.replaying import WhatIf, what_if
+
+__all__ = ["Analysis", "Evaluation", "WhatIf", "analyse", "evaluate", "what_if"]

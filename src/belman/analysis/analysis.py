@@ -1,0 +1,180 @@
+"""The report on a table: a verdict, what became of its rows, and every metric beside control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from belman.analysis.comparing import Comparison
+from belman.analysis.one_look import OneLook
+from belman.analysis.rows import Account
+from belman.measures import sentences
+from belman.measures.report import Report, plain
+from belman.measures.segments import Segments
+from belman.measures.sentences import Words, percent
+from belman.table import Table
+
+
+@dataclass(frozen=True, repr=False)
+class Analysis(Report):
+    """What a table says, shown alike in a terminal, a notebook, on a page and in a chat.
+
+    `account` says what was done with the rows. `comparison` is the one that decides: the leader, or
+    the nearest rival of a control that leads, at one look. `beside` has every metric and arm beside
+    control.
+
+    >>> import belman
+    >>> found = belman.analyse({"variant": ["old", "new"], "visitors": [10_000, 10_000],
+    ...     "conversions": [300, 381]}, control="old")
+    >>> print(found.account.sentence)
+    2 rows read, 2 used, 0 dropped.
+    """
+
+    account: Account = field(default_factory=lambda: Account("", 0))
+    metric: str = ""
+    per: str = "row"
+    comparison: Comparison | None = None
+    beside: tuple[Comparison, ...] = ()
+    segments: tuple[Segments, ...] = ()
+    holdout: Comparison | None = None
+
+    @property
+    def words(self) -> Words:
+        """What the quantity is called."""
+        if self.conversions and not self.minimise:
+            used = Words("plays", "conversion rate", "converts", "better", "worse")
+        elif self.metric == "reward":
+            used = sentences.words(self)
+        else:
+            sides = ("lower", "higher") if self.minimise else ("higher", "lower")
+            used = Words("plays", self.metric, "is", *sides)
+        return used._replace(plays=f"{self.per}s")
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        best, used = self.leader, self.words
+        if self.others == 0:
+            return f"{best.arm} is the only arm: there is nothing to compare."
+        first = sentences.beside_control(self, best, used)
+        if not first:
+            first = f"{best.arm} is ahead so far by {used.quantity}"
+        elif used.does == "is":
+            first = f"{used.quantity}: {first}"
+        return f"{first}; {self._end()}."
+
+    def _end(self) -> str:
+        decided = self.verdict.decided
+        if any(found.alarm for found in self.findings):
+            return "but the data are not sound: look at them before you decide"
+        if not isinstance(self.rule, OneLook):
+            return sentences.end(self)
+        p_value = "" if self.comparison is None else f" (p = {self.comparison.corrected:.2g})"
+        if not decided:
+            return f"that may be luck{p_value}: it is too early to stop"
+        if self.holds_at_any_look:
+            return "that is more than luck at any look: you may stop"
+        return f"that is more than luck at one look{p_value}: you may stop if this is the first"
+
+    @property
+    def holds_at_any_look(self) -> bool:
+        """Whether the difference that decides also stands if the data were looked at before."""
+        if self.comparison is None:
+            return False
+        low, high = self.comparison.any_look
+        return low > 0.0 or high < 0.0
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether several metrics were compared."""
+        return len({row.metric for row in self.beside}) > 1
+
+    def metrics(self) -> Table:
+        """One row a metric and arm: its value beside control's, at one look and at any look."""
+        rows = self.beside
+        return Table(
+            {
+                "metric": [row.metric for row in rows],
+                "arm": [row.arm for row in rows],
+                "value": [row.value for row in rows],
+                f"{rows[0].against if rows else 'control'}": [row.other for row in rows],
+                "lift": [_lift(row) for row in rows],
+                "one look": [_span(row, row.relative_one_look, row.one_look) for row in rows],
+                "any look": [_span(row, row.relative_any_look, row.any_look) for row in rows],
+                "p": [float(f"{row.corrected:.3g}") for row in rows],
+                "": ["*" if row.corrected <= self.delta else "" for row in rows],
+            },
+            f"Metrics beside control, with errors that {len(rows)} comparisons share",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as JSON holds it; infinite numbers are words."""
+        lifts = [one.to_dict() for one in self.beside]
+        return {
+            **super().to_dict(),
+            "rows": self.account.to_dict(),
+            "metric": self.metric,
+            "per": self.per,
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "metrics": lifts,
+            "segments": {
+                part.attribute: {
+                    "sentence": part.sentence,
+                    "rows": [{k: plain(v) for k, v in row.items()} for row in part.table()],
+                }
+                for part in self.segments
+            },
+            "holdout": None if self.holdout is None else self.holdout.to_dict(),
+        }
+
+    @property
+    def holdout_sentence(self) -> str:
+        """What all arms together do beside the holdout."""
+        if (found := self.holdout) is None:
+            return ""
+        size = _span(found, found.relative_one_look, found.one_look)
+        what = f"{_lift(found)} beside {found.against}, the holdout ({size})"
+        sure = "that may be luck" if found.p_value > self.delta else "that is not luck"
+        return f"All other arms together: {what}; {sure} (p = {found.p_value:.2g})."
+
+    def to_markdown(self) -> str:
+        """Text for a chat: the verdict, a table, alarms, and what became of the rows."""
+        from belman.analysis import texts
+
+        return texts.markdown(self)
+
+    def to_html(self, title: str = "Report") -> str:
+        """A page that needs nothing from elsewhere."""
+        from belman.analysis import texts
+        from belman.measures import report_page
+
+        return report_page.page(title, texts.sections(self))
+
+    def to_pdf(self, file: str | PathLike[str], title: str = "Report") -> None:
+        """Write the same as a PDF."""
+        from belman.analysis import pdf
+
+        pdf.write(self, file, title)
+
+    def _repr_html_(self) -> str:
+        from belman.analysis import texts
+
+        return "".join(texts.sections(self))
+
+    def __str__(self) -> str:
+        from belman.analysis import texts
+
+        return texts.terminal(self)
+
+    __repr__ = __str__
+
+
+def _lift(row: Comparison) -> str:
+    return sentences.plain(row.difference) if row.relative is None else percent(row.relative)
+
+
+def _span(row: Comparison, share: Any, ends: tuple[float, float]) -> str:
+    if row.relative is None or share is None:
+        return f"{sentences.plain(ends[0])} to {sentences.plain(ends[1])}"
+    return f"{percent(share[0])} to {percent(share[1])}"

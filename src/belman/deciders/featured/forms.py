@@ -1,0 +1,75 @@
+"""The forms that a belief can have: numbers as they are, or with their squares too.
+
+Each form has columns and a belief of its own, learns every reward, and is scored by how well it
+foretold them. The form with the best score speaks: it alone decides and is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+import numpy as np
+
+from belman.deciders.featured.columns import OWN, PAIR, SHARED, Column, Columns, Layout
+from belman.deciders.featured.slots import Floats, Slots
+from belman.models import Belief, Linear, Model
+from belman.models.model import BANK, blank, grown
+
+#: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
+_LEVEL = {True: 10.0, False: 3.0}
+#: The columns that a form with squares has at most.
+MOST_BENT = 250
+#: The share of a score that is kept at every reward, and by how much squares have to lead.
+_KEPT, _LEAD = 0.995, 1.0
+
+
+class Form:
+    """Columns, what is believed of their coefficients, and how well that foretold rewards."""
+
+    def __init__(self, model: Model, scale: float, columns: Columns) -> None:
+        self.model, self.scale, self.columns = model, scale, columns
+        self.belief: Belief = blank(self.prior([]), model.first_noise)
+        self.score = 0.0
+
+    def prior(self, columns: Sequence[Column]) -> Floats:
+        """The prior's deviations of columns (B, n), in the units of the model."""
+        pooled = self.columns.pooling == "hybrid"
+        level = _LEVEL[isinstance(self.model, Linear)]
+        rows = [
+            [
+                self.scale
+                * (level if column == (SHARED, 0) else 1.0)
+                * (factor if pooled and column[0] in (OWN, PAIR) else 1.0)
+                / self.model.unit
+                for column in columns
+            ]
+            for factor in (BANK if pooled else (1.0,))
+        ]
+        return np.array(rows).reshape(len(rows), len(columns))
+
+    def grow(self, context: Slots, features: Slots, arms: int) -> None:
+        """Give columns to what is new."""
+        fresh = self.columns.grow(context, features, arms)
+        if fresh:
+            self.belief = grown(self.belief, self.prior(fresh), self.model.first_noise)
+
+    def bent(self) -> Form:
+        """Return a form that knows the same, and has squares as soon as it grows."""
+        form = Form(self.model, self.scale, deepcopy(self.columns))
+        form.columns.bent = True
+        form.belief = deepcopy(self.belief)
+        return form
+
+    def heard(self, fit: float) -> None:
+        """Count how well a reward was foretold, ln of its chance."""
+        self.score = _KEPT * self.score + fit
+
+    @property
+    def standing(self) -> float:
+        """How well the form foretold rewards of late; squares have to be better by a nat."""
+        return self.score - (_LEAD if self.columns.bent else 0.0)
+
+    def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
+        """Where in a row of features slots go."""
+        return self.columns.layout(context, features, arms)

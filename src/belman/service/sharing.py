@@ -1,0 +1,147 @@
+"""One wait for many: transactions that asks and tells share, and heavy reads worked out once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from concurrent.futures import Executor
+from typing import Generic, TypeVar
+
+from belman.errors import BelmanError
+from belman.service.problems import RefusedError
+from belman.studies import Ask, Study, Tell, Ticket
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+
+class _Flight(Generic[T]):
+    """One read: at most one is under way and one waits, however many want it."""
+
+    def __init__(self) -> None:
+        self.running: asyncio.Task[T] | None = None
+        self.next: asyncio.Task[T] | None = None
+
+
+class SharedReads(Generic[T]):
+    """Lets callers share reads, without handing anybody what was read before they asked.
+
+    Whoever comes while a read is under way gets the one after it, which all who wait share: its
+    result is never older than the request, and there are never more than two of a kind.
+    """
+
+    def __init__(self) -> None:
+        self._flights: dict[Hashable, _Flight[T]] = {}
+
+    async def read(self, what: Hashable, work: Callable[[], Awaitable[T]]) -> T:
+        """What the work gives, begun no earlier than now."""
+        flight = self._flights.setdefault(what, _Flight())
+        if flight.running is None and flight.next is None:
+            flight.running = asyncio.create_task(self._fly(what, flight, work))
+            return await asyncio.shield(flight.running)
+        if flight.next is None:
+            flight.next = asyncio.create_task(self._follow(what, flight, work))
+        return await asyncio.shield(flight.next)
+
+    async def _fly(self, what: Hashable, flight: _Flight[T], work: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await work()
+        finally:
+            flight.running = None
+            if flight.next is None:
+                self._flights.pop(what, None)
+
+    async def _follow(
+        self, what: Hashable, flight: _Flight[T], work: Callable[[], Awaitable[T]]
+    ) -> T:
+        if flight.running is not None:
+            await asyncio.wait([flight.running])
+        flight.running, flight.next = flight.next, None
+        return await self._fly(what, flight, work)
+
+
+class Recent(OrderedDict[K, T]):
+    """Keep at most `most` things by name; the least recently used is forgotten first.
+
+    >>> recent = Recent(2)
+    >>> recent.keep("a", 1), recent.keep("b", 2), recent.used("a"), recent.keep("c", 3)
+    (None, None, 1, None)
+    >>> list(recent)
+    ['a', 'c']
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def used(self, name: K) -> T | None:
+        """Find the thing of that name, or None, and count that as a use."""
+        if name in self:
+            self.move_to_end(name)
+        return self.get(name)
+
+    def keep(self, name: K, thing: T) -> None:
+        """Keep a thing, instead of any other of its name."""
+        self[name] = thing
+        self.move_to_end(name)
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+Answer = list[Ticket] | bool
+
+MAX_WAITING = 10_000
+MAX_BATCH = 256
+
+
+class GroupCommit:
+    """Asks and tells of one study, in their order; a busy disk gathers them in one transaction."""
+
+    def __init__(self, study: Study, executor: Executor, watch: Callable[[int], None]) -> None:
+        self.study = study
+        self._executor, self._watch = executor, watch
+        self._waiting: list[tuple[Ask | Tell, asyncio.Future[Answer]]] = []
+        self._worker: asyncio.Task[None] | None = None
+
+    def submit(self, request: Ask | Tell) -> asyncio.Future[Answer]:
+        """The tickets of an ask, or whether a tell was news; the study's error if it refuses."""
+        if len(self._waiting) >= MAX_WAITING:
+            detail = f"{MAX_WAITING:,} requests wait for this study already: try again"
+            raise RefusedError(503, detail, {"Retry-After": "1"})
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, future))
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work())
+        return future
+
+    async def _work(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+            self._watch(len(batch))
+            requests = [request for request, _ in batch]
+            try:
+                together = self.study.together
+                answers = await loop.run_in_executor(self._executor, together, requests)
+            except Exception as error:
+                for _, future in batch:
+                    _settle(future, error)
+            else:
+                for (_, future), answer in zip(batch, answers, strict=True):
+                    _settle(future, answer)
+        self._worker = None
+
+
+def _settle(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
+    if future.done():  # the caller has gone; its ticket stays, and expires by the study's rule
+        return
+    if isinstance(answer, Exception):
+        future.set_exception(_own(answer))
+    else:
+        future.set_result(answer)
+
+
+def _own(error: Exception) -> Exception:
+    """An exception that one waiter may raise while others raise theirs."""
+    return type(error)(*error.args) if isinstance(error, BelmanError) else error

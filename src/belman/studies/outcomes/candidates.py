@@ -1,0 +1,125 @@
+"""The candidates of asks in the log: kept once, and referred to from then on.
+
+An ask keeps a list: of a candidate that is new its features, and [number, place, count] for that
+many candidates in a row which the ask of that number brought, from that place on of those that were
+new in it. The candidate that was chosen is kept beside the list, so that a ticket and its reward
+can be read from its event alone. A state knows the last 2,000 different candidates; one that 2,000
+others have come after is kept again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from belman.errors import StateError
+from belman.studies.log.event_log import Event, Kind
+
+CANDIDATES, CANDIDATE, CHOSEN = "candidates", "candidate", "chosen"
+#: Different candidates that can be referred to.
+MOST = 2_000
+
+Row = dict[str, Any]
+Entry = Row | list[int]
+
+
+class Catalogue:
+    """Where in the log the candidates of late are.
+
+    >>> catalogue = Catalogue()
+    >>> tea, milk = {"price": 3.0}, {"price": 1.0}
+    >>> catalogue.kept([tea, milk])
+    [{'price': 3.0}, {'price': 1.0}]
+    >>> catalogue.take(17, [tea, milk])
+    [{'price': 3.0}, {'price': 1.0}]
+    >>> catalogue.kept([tea, milk, {"price": 2.0}])
+    [[17, 0, 2], {'price': 2.0}]
+    >>> catalogue.take(18, [[17, 0, 2], {"price": 2.0}])
+    [{'price': 3.0}, {'price': 1.0}, {'price': 2.0}]
+    """
+
+    def __init__(self, rows: Mapping[tuple[int, int], Row] | None = None) -> None:
+        self._rows = dict(rows or {})  # in the order in which they came
+        self._places = {_text(row): place for place, row in self._rows.items()}
+
+    def copy(self) -> Catalogue:
+        """Return an equal catalogue that goes its own way."""
+        found = Catalogue()
+        found._rows, found._places = self._rows.copy(), self._places.copy()
+        return found
+
+    def kept(self, candidates: Sequence[Row]) -> list[Entry]:
+        """Return what the event of an ask keeps of its candidates."""
+        found: list[Entry] = []
+        for row in candidates:
+            known = self._places.get(_text(row))
+            last = found[-1] if found else None
+            if known is None:
+                found.append(row)
+            elif isinstance(last, list) and known == (last[0], last[1] + last[2]):
+                last[2] += 1
+            else:
+                found.append([*known, 1])
+        return found
+
+    def take(self, number: int, kept: Sequence[Entry]) -> list[Row]:
+        """Return the candidates of an ask, and know those that are new from now on."""
+        found = _expanded(kept, lambda number, place: self._rows[number, place])
+        new = [one for one in kept if not isinstance(one, list)]
+        for place, row in enumerate(new):
+            text = _text(row)
+            if text not in self._places:  # an ask may bring one twice
+                self._places[text] = number, place
+                self._rows[number, place] = row
+        while len(self._rows) > MOST:
+            del self._places[_text(self._rows.pop(next(iter(self._rows))))]
+        return found
+
+    def plain(self) -> list[Any]:
+        """Return all of it as plain data."""
+        return [[*place, row] for place, row in self._rows.items()]
+
+    @classmethod
+    def of(cls, content: Sequence[Any], last: int) -> Catalogue:
+        """Return the catalogue of plain data, of asks up to the `last` number."""
+        rows = {(number, place): row for number, place, row in content}
+        found = cls(rows)
+        whole = all(type(part) is int for key in rows for part in key)
+        if not whole or len(found._places) != len(content) or len(content) > MOST:
+            raise StateError("a snapshot knows candidates twice, or too many of them")
+        if any(not 0 < number <= last or place < 0 for number, place in rows):
+            raise StateError("a snapshot knows candidates of asks that there were not")
+        return found
+
+
+def whole(kept: Sequence[Entry], event_of: Callable[[int], Event | None]) -> list[Row]:
+    """Return the candidates of an ask by looking up the events that it refers to."""
+    asks: dict[int, list[Row]] = {}
+
+    def row_of(number: int, place: int) -> Row:
+        if number not in asks:
+            event = event_of(number)
+            assert event is not None
+            assert event.kind == Kind.ASKED
+            brought = json.loads(event.body or "{}")[CANDIDATES]
+            asks[number] = [one for one in brought if not isinstance(one, list)]
+        return asks[number][place]
+
+    return _expanded(kept, row_of)
+
+
+def _expanded(kept: Sequence[Entry], row_of: Callable[[int, int], Row]) -> list[Row]:
+    found: list[Row] = []
+    for one in kept:
+        if isinstance(one, list):
+            number, first, count = one
+            found += [row_of(number, place) for place in range(first, first + count)]
+        else:
+            found.append(one)
+    return found
+
+
+def _text(row: Row) -> str:
+    """Return what tells candidates apart: numbers to the last bit, and the sign of zero."""
+    return json.dumps(row, ensure_ascii=False)

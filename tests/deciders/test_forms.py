@@ -1,0 +1,91 @@
+"""A belief finds its form: squares of numbers count where they foretell better, and only there."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from belman import Agent
+from belman.deciders.featured.forms import MOST_BENT
+
+
+def played(chance_of, turns, seed=1, numbers=2):
+    """Play two arms; return the agent and the rewards."""
+    rng = np.random.default_rng(seed)
+    agent, got = Agent(["a", "b"], context=[f"n{i}" for i in range(numbers)], seed=seed), []
+    for _ in range(turns):
+        x = rng.normal(size=numbers)
+        arm = agent.ask(context={f"n{i}": value for i, value in enumerate(x.tolist())})
+        got.append(float(rng.random() < chance_of(arm, x)))
+        agent.tell(arm, got[-1])
+    return agent, got
+
+
+def on_a_ring(arm, x):
+    """`a` is for the middle, `b` for what is around it."""
+    inside = x @ x < 1.4
+    return 0.95 if (arm == "a") == inside else 0.05
+
+
+def along_a_line(arm, x):
+    return expit(2.0 * x[0] * (1 if arm == "a" else -1))
+
+
+def test_a_bent_world_is_learnt():
+    """No line divides the ring, where one arm alone earns about a half: 0.9 is the bayes rate less
+    0.05. Squares lead after some hundred rewards.
+    """
+    agent, got = played(on_a_ring, 500)
+    assert np.mean(got[250:]) > 0.85
+    assert agent._decider.knowledge.columns.bent
+    assert "n0²" in agent.coefficients()["feature"]
+    assert "squares of numbers count" in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_straight_world_has_the_plain_form(seed):
+    """After 300 rewards, in each of five worlds."""
+    agent, _ = played(along_a_line, 300, seed)
+    learnt = agent._decider.knowledge
+    assert len(learnt.forms) == 2
+    assert not learnt.columns.bent
+    assert "squares" not in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
+
+
+def test_a_saved_agent_has_its_forms():
+    agent, _ = played(on_a_ring, 200)
+    again = Agent.from_json(agent.to_json())
+    assert again.to_json() == agent.to_json()
+    context = {"n0": 0.3, "n1": -1.0}
+    assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
+    content = json.loads(agent.to_json())["state"]
+    assert [len(form["columns"]) for form in content["forms"]] == [7, 11]
+
+
+def test_a_batch_counts_for_no_form():
+    agent, _ = played(on_a_ring, 60)
+    before = [form.score for form in agent._decider.knowledge.forms]
+    agent.ask(4, context={"n0": 0.3, "n1": -1.0})
+    assert [form.score for form in agent._decider.knowledge.forms] == before
+
+
+def test_squares_are_left_where_they_are_too_many():
+    """Levels that come make the form with squares too wide: it goes, and no ask is refused."""
+    agent = Agent(["a", "b"], context=["n", "word"], seed=1)
+    for i in range(MOST_BENT // 2 + 2):
+        assert len(agent._decider.knowledge.forms) == (1 if i == 0 or 7 + 2 * i > MOST_BENT else 2)
+        arm = agent.ask(context={"n": float(i), "word": f"w{i}"})
+        agent.tell(arm, 1.0)
+    assert len(agent._decider.knowledge.forms) == 1
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def test_words_alone_have_one_form():
+    agent = Agent(["a", "b"], context=["word"], seed=1)
+    agent.tell("a", 1.0, {"word": "x"})
+    assert len(agent._decider.knowledge.forms) == 1
+    agent.tell("a", 1.0, {"word": None})
+    assert len(agent._decider.knowledge.forms) == 1
