@@ -192,7 +192,7 @@ def test_a_window_of_rewards_is_a_setting_of_the_study(url, clock) -> None:
         open_study("x", last=41, storage=place, clock=clock)
     with pytest.raises(SettingError, match="give one"):
         open_study("y", ["a"], last=40, drift="auto", storage=place)
-    with pytest.raises(SettingError, match="not for studies by segments: beliefs by segment do not fade"):
+    with pytest.raises(SettingError, match="not for studies by segments"):
         open_study("y", ["a"], last=40, segments=["country"], storage=place)
     assert place.names() == ["x"]
     place.close()
