@@ -78,9 +78,9 @@ def pymab_pair(arms: int) -> float:
     import numpy as np
     from pymab.policies import BernoulliThompsonSamplingPolicy
 
-    rival, mind = BernoulliThompsonSamplingPolicy(n_arms=arms), np.random.default_rng(1)
+    rival, rng = BernoulliThompsonSamplingPolicy(n_arms=arms), np.random.default_rng(1)
     return pair_microseconds(
-        lambda: rival.select_action(rng=mind),
+        lambda: rival.select_action(rng=rng),
         lambda arm, reward: rival.update(action=arm, reward=reward),
         20_000 // arms + 50,
         2,

@@ -43,7 +43,7 @@ PLAYERS = {"BelMan": belman.BelMan(), "IMED": belman.policies.IMED()}
 
 @kernel
 def count_low(
-    family, law, prior, ledger, block, blank, generators, theta, greed, turns, seed, policy_call,
+    family, constants, prior, ledger, block, blank, generators, theta, greed, turns, seed, policy_call,
     judged, best, m, low,
 ):  # fmt: skip
     """Count, in every run, the turns at which a worse arm is played and no judged mean is m."""
@@ -59,7 +59,7 @@ def count_low(
                 for a in range(ledger.plays.size):
                     leading = max(leading, judged[MEAN, a])
                 low[r] += leading < m
-            play_arm(family, law, theta, generators[NATURE], ledger, arm)
+            play_arm(family, constants, theta, generators[NATURE], ledger, arm)
 
 
 def low_turns(means: tuple[float, ...], turns: int, runs: int, seed: int) -> np.ndarray:

@@ -214,15 +214,15 @@ def ratings(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 
 @kernel
-def _look(family, law, beliefs, mean, draws, mind, below, better):
+def _look(family, constants, beliefs, mean, draws, rng, below, better):
     """The chance of a mean below the true one, and that of being better than the arm before."""
     for i in range(below.size):
-        below[i] = family.mean_cdf(law, beliefs[i], mean)
+        below[i] = family.mean_cdf(constants, beliefs[i], mean)
         if i % 2 == 1:
             wins = 0.0
             for _ in range(draws):
-                own = family.sample_mean(law, beliefs[i], mind)
-                if own > family.sample_mean(law, beliefs[i - 1], mind):
+                own = family.sample_mean(constants, beliefs[i], rng)
+                if own > family.sample_mean(constants, beliefs[i - 1], rng):
                     wins += 1.0
             better[i // 2] = wins / draws
 
@@ -240,7 +240,7 @@ def measure(kind: Kind, size: int, trials: int, seed: int) -> tuple[float, float
         beliefs=np.array(beliefs),
         mean=float(kind.mean),
         draws=kind.draws,
-        mind=chance.generator(seed, size),
+        rng=chance.generator(seed, size),
         below=below,
         better=better,
     )

@@ -164,9 +164,9 @@ def locked(runs: int, horizon: int = 100_000) -> None:
 
 
 @kernel
-def _learn_all(model, law, belief, rows, rewards):
+def _learn_all(model, constants, belief, rows, rewards):
     for i in range(len(rewards)):
-        learn(model, law, belief, rows[i], rewards[i])
+        learn(model, constants, belief, rows[i], rewards[i])
     return 0
 
 
@@ -176,7 +176,9 @@ def _accuracy(steps: int = 1_000_000) -> list[Claim]:
     rows = rng.normal(size=(steps, 8))
     rewards = rows @ rng.normal(size=8) + 0.5 * rng.normal(size=steps)
     belief = model.belief(8)
-    entry(_learn_all, model=model.kernels)(law=model.law, belief=belief, rows=rows, rewards=rewards)
+    entry(_learn_all, model=model.kernels)(
+        constants=model.constants, belief=belief, rows=rows, rewards=rewards
+    )
     precision = np.eye(8) + rows.T @ rows / 0.25
     mean = np.linalg.solve(precision, rows.T @ rewards / 0.25)
     wide = np.linalg.inv(precision)

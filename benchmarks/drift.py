@@ -185,7 +185,7 @@ def delays(runs: int) -> tuple[float, float]:
             (
                 turn
                 for turn, reward in enumerate(rewards)
-                if GLRTest.watch(coin.kernels, coin.law, params, marks, state, reward)
+                if GLRTest.watch(coin.kernels, coin.constants, params, marks, state, reward)
                 and turn >= 500
             ),
             1_499,

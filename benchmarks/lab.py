@@ -84,13 +84,13 @@ def mabalgs_rate() -> float:
     """The same of mabalgs' Thompson sampling, one ask and tell a turn."""
     from mab import algs
 
-    mind = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
 
     def play() -> None:
         rival = algs.ThompsomSampling(len(B20))
         for _ in range(HORIZON):
             arm = rival.select()[0]
-            if mind.random() < B20[arm]:
+            if rng.random() < B20[arm]:
                 rival.reward(arm)
 
     return HORIZON / best_cpu_seconds(play, 2)

@@ -16,12 +16,12 @@ from benchmarks.claim import Claim, best_cpu_seconds, report
 
 
 @belman.kernel
-def play(family, law, ledger, theta, turn_values, nature, policy_call):
+def play(family, constants, ledger, theta, turn_values, nature, policy_call):
     """The bare loop: choose, draw, learn."""
     arm = NO_ARM
     for t in range(turn_values.size):
         arm = call_address(policy_call, arm, t + 1, turn_values[t])
-        play_arm(family, law, theta, nature, ledger, arm)
+        play_arm(family, constants, theta, nature, ledger, arm)
 
 
 def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> float:
@@ -32,7 +32,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
     theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
     ledger = Ledger.blank(np.zeros((arms, 2)))
     turn_values = policy.turn_values(np.arange(1.0, turns + 1.0), arms)
-    nature, mind = chance.generator(1, 0), chance.generator(1, 1)
+    nature, rng = chance.generator(1, 0), chance.generator(1, 1)
     call = bind_policy(
         call_choose,
         policy,
@@ -40,7 +40,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
         policy.params(family),
         ledger,
         policy.memory(arms, 2),
-        mind,
+        rng,
         np.zeros(arms),
     )
     start = entry(reset).hold(
@@ -51,7 +51,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
         blank=np.zeros(0),
     )
     loop = entry(play, family=family.kernels).hold(
-        law=family.law,
+        constants=family.constants,
         ledger=ledger,
         theta=theta,
         turn_values=turn_values,

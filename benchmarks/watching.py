@@ -35,16 +35,16 @@ def _log_share(part, whole):
 
 
 @kernel
-def _loss_of_mixture(family, law, prior, ledger, arm):
+def _loss_of_mixture(family, constants, prior, ledger, arm):
     """ln of the mixture martingale at the average reward, where it is least."""
     plays, total = ledger.plays[arm], ledger.sums[arm]
-    start = family.belief.log_partition(law, prior)
-    gain = family.belief.log_partition(law, ledger.beliefs[arm]) - start
+    start = family.belief.log_partition(constants, prior)
+    gain = family.belief.log_partition(constants, ledger.beliefs[arm]) - start
     return gain - _log_share(total, plays) - _log_share(plays - total, plays)
 
 
 @kernel
-def _separated(family, law, ledger, losses, bar, doubt):
+def _separated(family, constants, ledger, losses, bar, doubt):
     """The arm that is apart from every other by now, or NO_ARM; `doubt` is the last obstacle."""
     leader, best = NO_ARM, -1.0
     for a in range(losses.size):
@@ -56,7 +56,7 @@ def _separated(family, law, ledger, losses, bar, doubt):
     for i in range(losses.size):
         other = (doubt[0] + i) % losses.size
         if other != leader:
-            against = contrast(family, law, ledger, 0.0, leader, other)
+            against = contrast(family, constants, ledger, 0.0, leader, other)
             if against + losses[leader] + losses[other] < bar:
                 doubt[0] = other
                 return NO_ARM
@@ -75,12 +75,12 @@ def _moved(first, second, arm, won, ahead):
 
 @kernel
 def watch_runs(
-    family, law, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
+    family, constants, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
     policy_call, rule, bar, every, losses, before, doubt, scratch, turns, arms, lost, right,
 ):  # fmt: skip
     """Play every run until the rule has decided, or to the last turn; look at every so many."""
     for r in range(turns.size):
-        best = prepare_run(family, law, world, seed, r, generators, theta, means)
+        best = prepare_run(family, constants, world, seed, r, generators, theta, means)
         nature = generators[NATURE]
         reset(policy_call, prior, ledger, block, blank)
         arm, winner, ahead, t = NO_ARM, NO_ARM, 0.5, 0
@@ -90,7 +90,7 @@ def watch_runs(
             arm = call_address(policy_call, arm, t + 1, turn_values[t])
             for a in range(len(before)):
                 before[a, 0], before[a, 1] = ledger.beliefs[a, 0], ledger.beliefs[a, 1]
-            won = play_arm(family, law, theta, nature, ledger, arm) > 0.5
+            won = play_arm(family, constants, theta, nature, ledger, arm) > 0.5
             lost[r] += best - means[arm]
             t += 1
             if rule == _SURE_OF_TWO:
@@ -99,13 +99,13 @@ def watch_runs(
                     winner = 0 if ahead >= bar else 1
                 continue
             if rule == _SEPARATED:
-                losses[arm] = _loss_of_mixture(family, law, prior, ledger, arm)
+                losses[arm] = _loss_of_mixture(family, constants, prior, ledger, arm)
             if t % every != 0:
                 continue
             if rule == _SEPARATED:
-                winner = _separated(family, law, ledger, losses, bar, doubt)
+                winner = _separated(family, constants, ledger, losses, bar, doubt)
             else:
-                leader, share = best_share(family, law, ledger.beliefs, scratch)
+                leader, share = best_share(family, constants, ledger.beliefs, scratch)
                 winner = leader if share >= bar else NO_ARM
         turns[r], arms[r] = t, winner
         right[r] = winner != NO_ARM and means[winner] >= best

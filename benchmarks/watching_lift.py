@@ -164,7 +164,7 @@ def _log_normal_mixture(total, squares, plays):
 
 @kernel
 def watch_lifts(
-    family, law, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
+    family, constants, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
     policy_call, deal_call, dealt, chances, most, amount, swing, day, bar, to_the_end, stakes,
     stake_prior, any_prior, costs, gains, ratio_prior, bets, turns, arms, lost, right, ratio_missed,
     difference_missed,
@@ -172,7 +172,7 @@ def watch_lifts(
     """Play every run until it is decided for an arm, or to the last turn."""
     count = chances.size
     for r in range(turns.size):
-        best = prepare_run(family, law, world, seed, r, generators, theta, means)
+        best = prepare_run(family, constants, world, seed, r, generators, theta, means)
         nature = generators[NATURE]
         reset(policy_call, prior, ledger, block, blank)
         for p in range(count - 1):
@@ -207,10 +207,10 @@ def watch_lifts(
             level = 1.0 + swing * math.sin(2.0 * math.pi * t / day)
             luck = chance.uniform(nature)
             if amount:
-                u = family.reward(law, theta[arm], luck) * level
+                u = family.reward(constants, theta[arm], luck) * level
             else:
                 u = 1.0 if luck < means[arm] * level else 0.0
-            record(family, law, ledger, arm, u)
+            record(family, constants, ledger, arm, u)
             call_address(policy_call, arm, 0, 0.0)
             if arms[r] == NO_ARM:
                 lost[r] += (best - means[arm]) * level
@@ -367,7 +367,7 @@ def watch_lift(
     bets = _Bets(pairs, pairs.copy(), pairs.copy(), pairs.copy(), wins, sums)
     given: dict[str, Any] = {name: getattr(found, name) for name in Lifts._fields if name != "arm"}
     entry(watch_lifts, family=family.kernels)(
-        law=family.law,
+        constants=family.constants,
         prior=np.array(family.prior),
         ledger=ledger,
         block=block,

@@ -40,34 +40,34 @@ def xoshiro256plusplus(state: list[int]) -> int:
 
 
 @kernel
-def fill_words(mind, out):
+def fill_words(rng, out):
     for i in range(out.size):
-        out[i] = chance.word(mind)
+        out[i] = chance.word(rng)
 
 
 @kernel
-def fill(law, mind, first, second, out):
+def fill(law, rng, first, second, out):
     for i in range(out.size):
         if law == 0:
-            out[i] = chance.uniform(mind)
+            out[i] = chance.uniform(rng)
         elif law == 1:
-            out[i] = chance.below(mind, int(first))
+            out[i] = chance.below(rng, int(first))
         elif law == 2:
-            out[i] = chance.normal(mind)
+            out[i] = chance.normal(rng)
         elif law == 3:
-            out[i] = chance.gamma(mind, first)
+            out[i] = chance.gamma(rng, first)
         elif law == 4:
-            out[i] = chance.log_gamma_draw(mind, first)
+            out[i] = chance.log_gamma_draw(rng, first)
         else:
-            out[i] = chance.beta(mind, first, second)
+            out[i] = chance.beta(rng, first, second)
 
 
 def draws(law, first=0.0, second=0.0, seed=1, size=DRAWS):
     out = np.empty(size)
     laws = ("uniform", "below", "normal", "gamma", "log gamma", "beta")
-    mind = chance.generator(seed)
+    rng = chance.generator(seed)
     given = {"first": float(first), "second": float(second)}
-    entry(fill)(law=laws.index(law), mind=mind, **given, out=out)
+    entry(fill)(law=laws.index(law), rng=rng, **given, out=out)
     return out
 
 
@@ -84,11 +84,11 @@ def assert_uniform(chances):
 
 def test_stream_is_xoshiro():
     words = np.empty(1_000, np.uint64)
-    mind = chance.generator(5, 3)
-    state = [int(word) for word in mind]
-    entry(fill_words)(mind=mind, out=words)
+    rng = chance.generator(5, 3)
+    state = [int(word) for word in rng]
+    entry(fill_words)(rng=rng, out=words)
     assert [int(word) for word in words] == [xoshiro256plusplus(state) for _ in words]
-    assert [int(word) for word in mind] == state
+    assert [int(word) for word in rng] == state
 
 
 def test_known_words():
@@ -96,7 +96,7 @@ def test_known_words():
     crate.
     """
     words = np.empty(5, np.uint64)
-    entry(fill_words)(mind=np.array([1, 2, 3, 4], np.uint64), out=words)
+    entry(fill_words)(rng=np.array([1, 2, 3, 4], np.uint64), out=words)
     assert words.tolist() == [
         41943041,
         58720359,
@@ -191,8 +191,8 @@ def test_normal():
 @pytest.mark.parametrize("side", [-1.0, 1.0])
 def test_tail_of_the_normal(side):
     """Beyond the last layer of the ziggurat other code draws, too rarely for the test above."""
-    mind = chance.generator(6)
-    x = np.array([chance._normal_tail(mind, side) for _ in range(DRAWS)])
+    rng = chance.generator(6)
+    x = np.array([chance._normal_tail(rng, side) for _ in range(DRAWS)])
     assert_uniform(stats.norm.sf(side * x) / stats.norm.sf(EDGE))
 
 

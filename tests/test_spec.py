@@ -105,10 +105,10 @@ def test_whatever_is_chosen_comes_back(kind):
         derandomize=True,
     )
     @given(things(kind))
-    def law(thing):
+    def constants(thing):
         assert again(thing, trust="all") == thing
 
-    law()
+    constants()
 
 
 SIMULATION = Simulation(

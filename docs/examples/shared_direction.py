@@ -36,8 +36,8 @@ def paths(features: np.ndarray, rewards: np.ndarray) -> Paths:
     belief, places = model.belief(features.shape[1]), []
     for reward in (None, *rewards):
         if reward is not None:
-            learn(model.kernels, model.law, belief, features[0], reward)
-        places.append([marginal(model.kernels, model.law, belief, row) for row in features])
+            learn(model.kernels, model.constants, belief, features[0], reward)
+        places.append([marginal(model.kernels, model.constants, belief, row) for row in features])
     mean, variance = np.array(places).transpose(2, 0, 1)
     middle, wide = mean.mean(axis=1), variance.mean(axis=1) + mean.var(axis=1)
     turns, best = tuple(range(len(places))), np.array([0.5, 0.4, 0.1])

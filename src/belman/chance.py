@@ -79,76 +79,76 @@ def _rotate(word, left):
 
 
 @inlined_kernel
-def word(mind):
+def word(rng):
     """The next 64 random bits."""
-    s0, s1, s2, s3 = mind[0], mind[1], mind[2], mind[3]
+    s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     result = _rotate(s0 + s3, _23) + s0
     s2 ^= s0
     s3 ^= s1
-    mind[1] = s1 ^ s2
-    mind[0] = s0 ^ s3
-    mind[2] = s2 ^ (s1 << _17)
-    mind[3] = _rotate(s3, _45)
+    rng[1] = s1 ^ s2
+    rng[0] = s0 ^ s3
+    rng[2] = s2 ^ (s1 << _17)
+    rng[3] = _rotate(s3, _45)
     return result
 
 
 @inlined_kernel
-def uniform(mind):
+def uniform(rng):
     """A uniform draw from the open interval (0, 1), of 52 bits."""
-    return (float(np.int64(word(mind) >> _12)) + 0.5) * _UNIT
+    return (float(np.int64(word(rng) >> _12)) + 0.5) * _UNIT
 
 
 @kernel
-def below(mind, count: int):
+def below(rng, count: int):
     """A uniform draw from 0, …, count − 1."""
-    return int(uniform(mind) * count)
+    return int(uniform(rng) * count)
 
 
 @inlined_kernel
-def normal(mind):
+def normal(rng):
     """A standard normal draw (ziggurat, 128 layers, Doornik's); short, as 97 of 100 end here."""
-    bits = word(mind)
+    bits = word(rng)
     layer = bits & _LAYER  # unsigned, so that indexing need not look for negative numbers
     side = (float(np.int64(bits >> _12)) + 0.5) * (2.0 * _UNIT) - 1.0
-    return side * _EDGES[layer] if abs(side) < _RATIOS[layer] else _normal_rest(mind, layer, side)
+    return side * _EDGES[layer] if abs(side) < _RATIOS[layer] else _normal_rest(rng, layer, side)
 
 
 @kernel
-def _normal_rest(mind, layer, side):
+def _normal_rest(rng, layer, side):
     """Go on where the first point missed the rectangle: the tail, the wedge, or another point."""
     while not abs(side) < _RATIOS[layer]:
         if layer == _0:
-            return _normal_tail(mind, side)
+            return _normal_tail(rng, side)
         x = side * _EDGES[layer]
         low = math.exp(-0.5 * (_EDGES[layer] * _EDGES[layer] - x * x))
         high = math.exp(-0.5 * (_EDGES[layer + _1] * _EDGES[layer + _1] - x * x))
-        if high + uniform(mind) * (low - high) < 1.0:
+        if high + uniform(rng) * (low - high) < 1.0:
             return x
-        bits = word(mind)
+        bits = word(rng)
         layer = bits & _LAYER
         side = (float(np.int64(bits >> _12)) + 0.5) * (2.0 * _UNIT) - 1.0
     return side * _EDGES[layer]
 
 
 @kernel
-def _normal_tail(mind, side):
+def _normal_tail(rng, side):
     while True:
-        x = math.log(uniform(mind)) / _EDGE
-        if -2.0 * math.log(uniform(mind)) >= x * x:
+        x = math.log(uniform(rng)) / _EDGE
+        if -2.0 * math.log(uniform(rng)) >= x * x:
             return x - _EDGE if side < 0.0 else _EDGE - x
 
 
 @inlined_kernel
-def _gamma_from_one(mind, shape):
+def _gamma_from_one(rng, shape):
     """A Gamma(shape, 1) draw for shapes of 1 and more (Marsaglia and Tsang)."""
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        x = normal(mind)
+        x = normal(rng)
         v = 1.0 + c * x
         if v > 0.0:
             v = v * v * v
-            u = uniform(mind)
+            u = uniform(rng)
             square = x * x
             if u < 1.0 - 0.0331 * square * square:
                 return d * v
@@ -157,39 +157,39 @@ def _gamma_from_one(mind, shape):
 
 
 @inlined_kernel
-def log_gamma_draw(mind, shape):
+def log_gamma_draw(rng, shape):
     """The logarithm of a Gamma(shape, 1) draw, so that shapes of 1e-3 do not underflow."""
     if shape >= 1.0:
-        return math.log(_gamma_from_one(mind, shape))
-    return math.log(_gamma_from_one(mind, shape + 1.0)) + math.log(uniform(mind)) / shape
+        return math.log(_gamma_from_one(rng, shape))
+    return math.log(_gamma_from_one(rng, shape + 1.0)) + math.log(uniform(rng)) / shape
 
 
 @inlined_kernel
-def gamma(mind, shape):
+def gamma(rng, shape):
     """A Gamma(shape, 1) draw."""
     if shape >= 1.0:
-        return _gamma_from_one(mind, shape)
-    return math.exp(log_gamma_draw(mind, shape))
+        return _gamma_from_one(rng, shape)
+    return math.exp(log_gamma_draw(rng, shape))
 
 
 @inlined_kernel
-def beta(mind, a, b):
+def beta(rng, a, b):
     """A Beta(a, b) draw: the share of one of two gamma draws."""
     if min(a, b) >= 1.0:
-        first = _gamma_from_one(mind, a)
-        return first / (first + _gamma_from_one(mind, b))
-    first = log_gamma_draw(mind, a)
-    gap = log_gamma_draw(mind, b) - first
+        first = _gamma_from_one(rng, a)
+        return first / (first + _gamma_from_one(rng, b))
+    first = log_gamma_draw(rng, a)
+    gap = log_gamma_draw(rng, b) - first
     return 1.0 / (1.0 + math.exp(gap)) if gap < 700.0 else math.exp(-gap)
 
 
 @inlined_kernel
-def exponential(mind):
+def exponential(rng):
     """A standard exponential draw."""
-    return -math.log(uniform(mind))
+    return -math.log(uniform(rng))
 
 
 @inlined_kernel
-def gumbel(mind):
+def gumbel(rng):
     """A standard Gumbel draw: the largest of log-weights with such noise is drawn by weight."""
-    return -math.log(exponential(mind))
+    return -math.log(exponential(rng))

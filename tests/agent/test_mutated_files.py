@@ -236,7 +236,7 @@ def test_proportions_that_are_no_numbers_are_not_kept():
     memory = policy.memory(3, 2)
     memory.mean[:] = 4.0, 0.0, 1.0
     ledger, index = Ledger(np.ones((3, 2)), np.ones(3), memory.mean, memory.mean), np.zeros(3)
-    known = (family.kernels, family.law, policy.params(family), ledger, memory)
+    known = (family.kernels, family.constants, policy.params(family), ledger, memory)
     with np.errstate(all="ignore"):
         policy.kernels.indices(*known, 4, 2.0, chance.generator(1), index)
     assert np.isfinite([*memory.ratios, *memory.level, *index]).all()

@@ -19,7 +19,7 @@ def seen(family, pending, prior=None):
     working = Ledger(*(column.copy() for column in truth))
     entry(renew_row, family=family.kernels)(
         LATER,
-        law=family.law,
+        constants=family.constants,
         truth=truth,
         provisional=np.zeros((1, 2)),
         pending=np.array([pending]),

@@ -52,7 +52,9 @@ class FamilyContract:
             pytest.skip("the statistics of this belief are not known here")
         for belief in case.ordinary:
             theta, weight = case.grid(belief)
-            expected = np.array([weight @ statistic for statistic in case.law.statistics(theta)])
+            expected = np.array(
+                [weight @ statistic for statistic in case.law.statistics(theta)]
+            )
             found = case.family.mean_parameters(belief)
             assert (
                 np.abs(expected - found) < 1e-9 * (np.abs(found) + deviations(case.family, belief))
@@ -95,11 +97,11 @@ class FamilyContract:
         family = case.family
         for belief, reward in itertools.product(case.ordinary, case.rewards):
             theta, weight = case.grid(belief)
-            law = naive.reward_law(family, *case.columns(theta))
-            if law is None:
+            constants = naive.reward_law(family, *case.columns(theta))
+            if constants is None:
                 pytest.skip("the reward law of this family is not known here")
             kept = weight > 1e-12 * weight.max()
-            likelihood = law.log_density(reward)
+            likelihood = constants.log_density(reward)
             posterior = family.log_density(family.update(belief, reward), theta[kept])
             ratio = posterior - case.log_density(belief, theta[kept]) - likelihood[kept]
             assert np.ptp(ratio) < 1e-10 * (1.0 + np.abs(posterior).max())

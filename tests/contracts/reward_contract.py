@@ -19,10 +19,10 @@ from tests.contracts.cases import SETTINGS, Case
 
 
 def law_of(case: Case, theta: tuple[float, ...]) -> naive.RewardLaw:
-    law = naive.reward_law(case.family, *theta)
-    if law is None:
+    constants = naive.reward_law(case.family, *theta)
+    if constants is None:
         pytest.skip("the reward law of this family is not known here")
-    return law
+    return constants
 
 
 class RewardContract:
@@ -45,14 +45,16 @@ class RewardContract:
     def test_rewards_are_quantiles(self, case: Case) -> None:
         """P(X < x) ≤ u ≤ P(X ≤ x) for the reward x at u, which rises with u."""
         for theta in case.parameters:
-            law, rewards = law_of(case, theta), rewards_at(case.family, theta, UNIFORMS)
+            constants, rewards = law_of(case, theta), rewards_at(case.family, theta, UNIFORMS)
             assert (np.diff(rewards) >= 0.0).all()
             assert all(case.family.supports(reward) for reward in rewards)
             slack = 1e-11 + 1e-9 * np.minimum(UNIFORMS, 1.0 - UNIFORMS)
             # a reward that underflows stands for the smaller ones
-            tiny = (rewards < 1e-290) & (not law.discrete)
-            assert (np.where(tiny, 0.0, law.cdf_before(rewards)) <= UNIFORMS + slack).all(), theta
-            assert (law.cdf(rewards) + slack >= UNIFORMS).all(), theta
+            tiny = (rewards < 1e-290) & (not constants.discrete)
+            assert (np.where(tiny, 0.0, constants.cdf_before(rewards)) <= UNIFORMS + slack).all(), (
+                theta
+            )
+            assert (constants.cdf(rewards) + slack >= UNIFORMS).all(), theta
 
     # Divergence between reward laws.
 

@@ -140,7 +140,7 @@ def test_pairs_candidates_banks_and_noise_are_as_if_scales_had_been_known(model)
     learnt = agent._decider.knowledge
     fresh = blank(learnt.form.prior(learnt.columns.columns), model.first_noise)
     for row, reward in zip(*design(agent, told), strict=True):
-        learn(model.kernels, model.law, fresh, row, reward)
+        learn(model.kernels, model.constants, fresh, row, reward)
     for name in ("mean", "noise", "share"):
         np.testing.assert_allclose(
             getattr(learnt.belief, name), getattr(fresh, name), rtol=1e-6, atol=1e-8

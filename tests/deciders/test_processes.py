@@ -61,9 +61,9 @@ def test_one_process_is_scipys_student(seen, monkeypatch):
     monkeypatch.setattr(processes, "LENGTHS", (0.2,))
     monkeypatch.setattr(processes, "NOISES", (1.0,))
     found = told(Processes(seen[0][:3]), *seen).watched_moments()
-    law = stats.t(found.freedom, found.centre[0], found.scale[0])
-    np.testing.assert_allclose(found.quantile(0.9), law.ppf(0.9), rtol=1e-9)
-    np.testing.assert_allclose(found.variance, law.var(), rtol=1e-9)
+    constants = stats.t(found.freedom, found.centre[0], found.scale[0])
+    np.testing.assert_allclose(found.quantile(0.9), constants.ppf(0.9), rtol=1e-9)
+    np.testing.assert_allclose(found.variance, constants.var(), rtol=1e-9)
 
 
 def test_intervals_hold_as_often_as_they_say():
@@ -76,8 +76,8 @@ def test_intervals_hold_as_often_as_they_say():
         places = luck.random((15, 1))
         length, noise = luck.choice(LENGTHS[1:4]), luck.choice(NOISES[:3])
         everywhere = np.vstack([places, watched])
-        law = correlation(squares(everywhere, everywhere), length) + 1e-9 * np.eye(17)
-        truth = np.linalg.cholesky(law) @ luck.normal(size=17) + luck.normal() * 2.0
+        constants = correlation(squares(everywhere, everywhere), length) + 1e-9 * np.eye(17)
+        truth = np.linalg.cholesky(constants) @ luck.normal(size=17) + luck.normal() * 2.0
         rewards = truth[:15] + np.sqrt(noise) * luck.normal(size=15)
         found = told(Processes(watched), places, rewards).watched_moments()
         low, high = found.quantile(0.025), found.quantile(0.975)

@@ -105,12 +105,12 @@ def test_what_is_believed_of_slots_is_bayes_rule():
 
 def test_slots_are_drawn_from_what_is_believed():
     """Chi-squared at a risk of 1e-4."""
-    capacity, mind = Capacity(LearntSlots(most=5)), chance.generator(3)
+    capacity, rng = Capacity(LearntSlots(most=5)), chance.generator(3)
     capacity.completed, capacity.seconds = [4.0, 7.0, 2.5], [3.9, 3.4, 1.1]
     drawn = Counter()
     for _ in range(2_000):
         capacity.left = 0
-        drawn[capacity.in_use(mind)] += 1
+        drawn[capacity.in_use(rng)] += 1
     expected = [2_000 * probability for probability in capacity.chances()]
     found = [drawn[n] for n in range(1, len(expected) + 1)]
     assert stats.chisquare(found, expected).pvalue > 1e-4

@@ -11,10 +11,10 @@ from belman.engine import Bundle, call_address, factory, kernel
 
 
 @kernel
-def turns(family, law, belief, count):
+def turns(family, constants, belief, count):
     """So many rewards of 1."""
     for _ in range(count):
-        family.update(law, belief, 1.0)
+        family.update(constants, belief, 1.0)
 
 
 class Pair(NamedTuple):

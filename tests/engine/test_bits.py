@@ -14,47 +14,47 @@ from tests.contracts.cases import CASES
 
 
 @kernel
-def everything(family, law, belief, x, other, mind, theta, row, matrix, terms, weights, out):
+def everything(family, constants, belief, x, other, rng, theta, row, matrix, terms, weights, out):
     """All that a family can do with a belief: one number after the other."""
     size = belief.size
-    out[0] = family.expected_reward(law, belief)
-    out[1] = family.worth(law, belief)
-    out[2] = family.spread(law, belief)
-    out[3] = family.mean_cdf(law, belief, x)
-    out[4] = family.d(law, x, other, out[2])
-    out[5] = family.common_mean(law, 3.0, x, out[2], 5.0, other, out[2])
-    out[6] = family.belief.log_partition(law, belief)
+    out[0] = family.expected_reward(constants, belief)
+    out[1] = family.worth(constants, belief)
+    out[2] = family.spread(constants, belief)
+    out[3] = family.mean_cdf(constants, belief, x)
+    out[4] = family.d(constants, x, other, out[2])
+    out[5] = family.common_mean(constants, 3.0, x, out[2], 5.0, other, out[2])
+    out[6] = family.belief.log_partition(constants, belief)
     place = 7
     for level in (1e-13, 0.1):
-        out[place] = family.mean_quantile(law, belief, level, False)
-        out[place + 1] = family.mean_quantile(law, belief, level, True)
+        out[place] = family.mean_quantile(constants, belief, level, False)
+        out[place + 1] = family.mean_quantile(constants, belief, level, True)
         place += 2
     for _ in range(3):
-        family.sample(law, belief, mind, theta)
+        family.sample(constants, belief, rng, theta)
         out[place] = theta[0]
-        out[place + 1] = family.sample_mean(law, belief, mind)
-        out[place + 2] = family.reward(law, theta, chance.uniform(mind))
+        out[place + 1] = family.sample_mean(constants, belief, rng)
+        out[place + 2] = family.reward(constants, theta, chance.uniform(rng))
         place += 3
-    family.terms(law, x, out[2], terms[:, 0])
-    family.weights(law, other, weights)
+    family.terms(constants, x, out[2], terms[:, 0])
+    family.weights(constants, other, weights)
     out[place] = family.evidence(terms, 0, weights)
     place += 1
-    family.belief.metric(law, belief, matrix)
+    family.belief.metric(constants, belief, matrix)
     for i in range(size):
         for j in range(size):
             out[place] = matrix[i, j]
             place += 1
-    family.belief.natural(law, belief, row)
+    family.belief.natural(constants, belief, row)
     for i in range(size):
         out[place + i] = row[i]
-    family.belief.mean_parameters(law, belief, row)
+    family.belief.mean_parameters(constants, belief, row)
     for i in range(size):
         out[place + size + i] = row[i]
         matrix[0, i] = belief[i]
-    family.belief.solve(law, row, matrix[0])
-    out[place + 2 * size] = family.belief.divergence(law, belief, matrix[0])
-    family.update(law, matrix[0], family.reward(law, theta, 0.75))
-    family.imagine(law, matrix[0])
+    family.belief.solve(constants, row, matrix[0])
+    out[place + 2 * size] = family.belief.divergence(constants, belief, matrix[0])
+    family.update(constants, matrix[0], family.reward(constants, theta, 0.75))
+    family.imagine(constants, matrix[0])
     for i in range(size):
         out[place + 2 * size + 1 + i] = matrix[0, i]
 
@@ -62,11 +62,11 @@ def everything(family, law, belief, x, other, mind, theta, row, matrix, terms, w
 def arguments(case: Any, belief: Any) -> dict[str, Any]:
     family, size = case.family, case.family.dimension
     return {
-        "law": family.law,
+        "constants": family.constants,
         "belief": np.array(belief, dtype=np.float64),
         "x": float(case.means[0]),
         "other": float(case.means[1]),
-        "mind": chance.generator(4),
+        "rng": chance.generator(4),
         "theta": np.zeros(family.parameters),
         "row": np.zeros(size),
         "matrix": np.zeros((size, size)),
@@ -86,7 +86,7 @@ def test_families(name):
         call(**compiled)
         with np.errstate(all="ignore"):
             everything(family=case.family.kernels, **interpreted)
-        for held in ("out", "mind", "belief"):
+        for held in ("out", "rng", "belief"):
             assert compiled[held].tobytes() == interpreted[held].tobytes(), belief
         assert np.count_nonzero(interpreted["out"]) > 10
 

@@ -93,19 +93,19 @@ def test_records_are_made_anew_of_other_leaves():
 
 
 @kernel
-def _ask(family, law, belief):
-    return family.expected_reward(law, belief)
+def _ask(family, constants, belief):
+    return family.expected_reward(constants, belief)
 
 
 def test_kernels_with_no_importable_home():
     """Made in a function, they are compiled in place, without the cache."""
 
     @kernel
-    def constant(law, belief):
+    def constant(constants, belief):
         return 3.5
 
     mine = replace(bernoulli.KERNELS, expected_reward=constant)
-    assert entry(_ask, family=mine)(law=np.zeros(1), belief=np.array([1.0, 3.0])) == 3.5
+    assert entry(_ask, family=mine)(constants=np.zeros(1), belief=np.array([1.0, 3.0])) == 3.5
 
 
 def test_code_with_no_importable_home_lives_on():
@@ -174,5 +174,5 @@ def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play(tmp_pat
 
 def test_entries_leave_beliefs_alone():
     belief = np.array([1.0, 1.0])
-    entry(turns, family=bernoulli.KERNELS)(law=np.zeros(1), belief=belief.copy(), count=3)
+    entry(turns, family=bernoulli.KERNELS)(constants=np.zeros(1), belief=belief.copy(), count=3)
     assert belief.tolist() == [1.0, 1.0]

@@ -91,14 +91,14 @@ def test_what_no_process_could_import_has_no_recipe():
 @factory
 def _always(which):
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
         return (0 if which == 0 else index.size - 1), 1
 
     return choose
 
 
 @kernel
-def _level(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def _level(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     index[:] = 0.0
 
 

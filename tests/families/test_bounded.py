@@ -140,25 +140,25 @@ def test_pooled_softness_is_none_for_coins_and_much_for_narrow_laws() -> None:
     pooled = FAMILY.kernels.pooled
     start = (0.5, 2.0, 0.25, 5.0)
     coins = np.array([[0.0, 4.0, 2.0], [0.0, 1.0, 1.0]])
-    assert pooled(FAMILY.law, coins, *start) == 0.0
+    assert pooled(FAMILY.constants, coins, *start) == 0.0
     narrow = np.array([believed(np.full(200, 0.4)), believed(np.full(200, 0.6))])
-    found = pooled(FAMILY.law, narrow, *start)
+    found = pooled(FAMILY.constants, narrow, *start)
     exact = narrow[:, 0].sum() / (2.5 + 2 * 200 * 0.24)
     assert 1.0 - found == pytest.approx(1.0 - exact, rel=2 ** (1 / 16) - 1)
-    assert pooled(FAMILY.law, narrow, 0.5, 2.0, 0.25, math.inf) == 0.0
+    assert pooled(FAMILY.constants, narrow, 0.5, 2.0, 0.25, math.inf) == 0.0
 
 
 def test_sharpness_is_that_of_a_coins_variance_over_the_rewards() -> None:
     sharpness = FAMILY.kernels.sharpness
     for belief in ((0.0, 3.0, 5.0), (0.0, 1.0, 7.0), (0.0, 0.1 + 0.2, 0.3)):
         mean = FAMILY.expected_reward(belief)
-        moved = FAMILY.kernels.moved(FAMILY.law, FAMILY.spread(belief), mean, 0.3)
-        assert sharpness(FAMILY.law, mean, FAMILY.spread(belief)) == 1.0  # coins, to the bit
-        assert sharpness(FAMILY.law, 0.3, moved) == 1.0
-    assert sharpness(FAMILY.law, 0.4, 0.08) == pytest.approx(3.0)
-    assert sharpness(FAMILY.law, 0.4, 0.0) == pytest.approx(10.0)
-    assert Mirror(FAMILY).kernels.sharpness(FAMILY.law, -0.4, 0.08) == pytest.approx(3.0)
-    assert Bernoulli().kernels.sharpness(FAMILY.law, 0.4, 0.08) == 1.0
+        moved = FAMILY.kernels.moved(FAMILY.constants, FAMILY.spread(belief), mean, 0.3)
+        assert sharpness(FAMILY.constants, mean, FAMILY.spread(belief)) == 1.0  # coins, to the bit
+        assert sharpness(FAMILY.constants, 0.3, moved) == 1.0
+    assert sharpness(FAMILY.constants, 0.4, 0.08) == pytest.approx(3.0)
+    assert sharpness(FAMILY.constants, 0.4, 0.0) == pytest.approx(10.0)
+    assert Mirror(FAMILY).kernels.sharpness(FAMILY.constants, -0.4, 0.08) == pytest.approx(3.0)
+    assert Bernoulli().kernels.sharpness(FAMILY.constants, 0.4, 0.08) == 1.0
 
 
 @pytest.mark.interpreted

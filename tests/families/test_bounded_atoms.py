@@ -43,14 +43,14 @@ def believed(rewards: np.ndarray) -> np.ndarray:
 
 def without_prior(belief: np.ndarray, mean: float) -> float:
     """The evidence of the rewards alone against a mean, as IMED takes it."""
-    kernels, law = FAMILY.kernels, FAMILY.law
+    kernels, constants = FAMILY.kernels, FAMILY.constants
     counts = np.maximum(belief - FAMILY.prior, 0.0)
     plays, average = counts.sum(), float(counts @ GRID / counts.sum())
     spread = float(counts @ (GRID - average) ** 2 / plays)
     size = term_count(FAMILY.dimension)
     column, weights = np.zeros(size), np.zeros(size)
-    kernels.terms_of(kernels, law, belief, plays, average, spread, False, column)
-    kernels.weights(law, mean, weights)
+    kernels.terms_of(kernels, constants, belief, plays, average, spread, False, column)
+    kernels.weights(constants, mean, weights)
     return float(kernels.evidence(column[:, None], 0, weights))
 
 
@@ -133,9 +133,9 @@ def test_a_prior_that_is_shifted_and_softer_is_fitted() -> None:
     assert fitted.min() >= 0.0
     size = term_count(FAMILY.dimension)
     column, weights = np.zeros(size), np.zeros(size)
-    kernels.terms_of(kernels, FAMILY.law, belief, worth, mean, spread, False, column)
+    kernels.terms_of(kernels, FAMILY.constants, belief, worth, mean, spread, False, column)
     for other in (0.4, 0.6, 0.9):
-        kernels.weights(FAMILY.law, other, weights)
+        kernels.weights(FAMILY.constants, other, weights)
         found = kernels.evidence(column[:, None], 0, weights)
         assert found == pytest.approx(k_inf(fitted, other), rel=2e-3)
 
@@ -145,8 +145,8 @@ def test_draws_are_those_of_dirichlet_weights() -> None:
     """Thompson sampling by these is NPTS; intervals are those of the Bayesian bootstrap, nearly."""
     rewards = np.random.default_rng(6).beta(1.0, 2.0, 12)
     belief = believed(rewards)
-    mind = chance.generator(3)
-    drawn = [FAMILY.kernels.sample_mean(FAMILY.law, belief, mind) for _ in range(4_000)]
+    rng = chance.generator(3)
+    drawn = [FAMILY.kernels.sample_mean(FAMILY.constants, belief, rng) for _ in range(4_000)]
     twin = np.random.default_rng(7).dirichlet(belief, 200_000) @ GRID
     assert stats.ks_2samp(drawn, twin).pvalue > 1e-6
     for level in (0.025, 0.25, 0.5, 0.75, 0.975):

@@ -402,7 +402,7 @@ def test_an_interval_whose_ends_carry_density():
     assert family.log_partition(belief) == pytest.approx(float(mp.log(total)), rel=1e-10)
     assert family.expected_reward(belief) == pytest.approx(float(statistic), rel=1e-10)
     imagined = belief.copy()
-    family.kernels.imagine(family.law, imagined)
+    family.kernels.imagine(family.constants, imagined)
     assert imagined == pytest.approx([-3.0 + float(statistic), 3.0], rel=1e-9)
     assert np.isneginf(family.log_density(belief, [-2.5, 3.5])).all()
 
@@ -414,7 +414,7 @@ def test_imagined_statistic_is_the_expected_one(name):
     with mp.workdps(30):
         expected = reference(name, chi, nu).mean(slope)
     imagined = np.array([chi, nu])
-    family.kernels.imagine(family.law, imagined)
+    family.kernels.imagine(family.constants, imagined)
     # E[B′] has a slow tail at 0, which the reference cuts at e⁻⁶⁰
     assert imagined == pytest.approx([chi + float(expected), nu + 1.0], rel=1e-7)
 
@@ -455,9 +455,9 @@ def test_reward_divergence_and_its_linear_form(name, parameter, other, accuracy)
     assert family.reward_divergence(means[0], means[0]) == 0.0
     terms, weights = np.zeros((3, 1)), np.zeros(3)
     column = np.zeros(3)
-    family.kernels.terms(family.law, means[0], 1.0, column)
+    family.kernels.terms(family.constants, means[0], 1.0, column)
     terms[:, 0] = column
-    family.kernels.weights(family.law, means[1], weights)
+    family.kernels.weights(family.constants, means[1], weights)
     assert family.kernels.evidence(terms, 0, weights) == pytest.approx(
         exact, rel=1e-9, abs=1e-13 * abs(terms).max()
     )
@@ -477,8 +477,8 @@ def test_draws_follow_their_laws():
     rewards = BetaRewards(b=2.5).sample_rewards(0.8, chance.generator(3), 20_000)
     assert stats.kstest(rewards, stats.beta(0.8, 2.5).cdf).pvalue > CHANCE_OF_FALSE_ALARM
     theta = chi.sample_parameters((0.3, 2.0), chance.generator(4), 1)[0, 0]
-    belief, mind = np.array([0.3, 2.0]), chance.generator(4)
-    drawn = entry(chi.kernels.sample_mean)(law=chi.law, belief=belief, mind=mind)
+    belief, rng = np.array([0.3, 2.0]), chance.generator(4)
+    drawn = entry(chi.kernels.sample_mean)(constants=chi.constants, belief=belief, rng=rng)
     assert drawn == 2.0 * theta
 
 

@@ -88,14 +88,14 @@ def test_a_family_of_ones_own_keeps_the_contract():
 
 
 @kernel
-def hasty(law, belief, reward):
+def hasty(constants, belief, reward):
     """Counts every reward twice."""
     belief[0] += 2.0 * reward
     belief[1] += 2.0 * (1.0 - reward)
 
 
 @kernel
-def flat(law, mean, other, spread):
+def flat(constants, mean, other, spread):
     return 0.0
 
 

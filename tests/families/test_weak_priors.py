@@ -87,7 +87,7 @@ def test_means_whose_squares_overflow_are_told_apart_as_others_are(family):
     assert family.reward_divergence(1e151, 2e151, 0.5e302) == pytest.approx(near)
     for spread in (0.0, 1e300, math.inf):
         terms = np.zeros(3)
-        family.kernels.terms(family.law, 1e299, spread, terms)
+        family.kernels.terms(family.constants, 1e299, spread, terms)
         assert not np.isnan(terms).any()
 
 

@@ -19,9 +19,9 @@ PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
 
 
 def late(told, problem=None, **settings):
-    law = stats.expon(scale=30.0)
+    constants = stats.expon(scale=30.0)
     given = {"window": 120.0, "arrivals": 2.0, "looks": 4, **settings}
-    return delayed(problem or bernoulli(MEANS), law, told=told, **given)
+    return delayed(problem or bernoulli(MEANS), constants, told=told, **given)
 
 
 def played(problem, players=PLAYERS, horizon=1_500, runs=20):

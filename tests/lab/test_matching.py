@@ -19,7 +19,7 @@ from belman.policies.policy import pick
 MIND = chance.generator(1)
 
 
-def matched(weights, open_rows=None, open_columns=None, mind=MIND):
+def matched(weights, open_rows=None, open_columns=None, rng=MIND):
     weights = np.ascontiguousarray(weights, dtype=float)
     rows, columns = weights.shape
     out = np.zeros(rows, np.int64)
@@ -29,7 +29,7 @@ def matched(weights, open_rows=None, open_columns=None, mind=MIND):
         weights=weights,
         open_rows=open_rows,
         open_columns=open_columns,
-        mind=mind,
+        rng=rng,
         workspace=Workspace.blank(rows, columns),
         matched=out,
     )
@@ -116,13 +116,13 @@ def test_one_row_is_chosen_as_pick_chooses_draw_by_draw():
     for _ in range(500):
         index = rng.integers(0, 3, rng.integers(1, 7)).astype(float)
         index[rng.random(index.size) < 0.2] = np.inf
-        assert matched(index[None, :], mind=one)[0] == entry(pick)(index=index, mind=other)[0]
+        assert matched(index[None, :], rng=one)[0] == entry(pick)(index=index, rng=other)[0]
         assert (one == other).all()
 
 
-def favourites(weights, open_rows, open_columns, mind, matched):
+def favourites(weights, open_rows, open_columns, rng, matched):
     given = {"open_rows": open_rows, "open_columns": open_columns}
-    entry(match_favourites)(weights=weights, **given, mind=mind, matched=matched)
+    entry(match_favourites)(weights=weights, **given, rng=rng, matched=matched)
 
 
 def slow_favourites(weights):

@@ -140,18 +140,18 @@ def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
     assert (result.jobs_in.sel(player="Random") == result.jobs_in.sel(player="OPT")).all()
 
 
-@pytest.mark.parametrize("law", ["bernoulli", "poisson"])
-def test_queues_start_in_the_stationary_law_of_the_genie(law):
+@pytest.mark.parametrize("constants", ["bernoulli", "poisson"])
+def test_queues_start_in_the_stationary_law_of_the_genie(constants):
     """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6)."""
     result = belman.simulate(
         [belman.policies.Oracle()],
-        belman.problems.queue(PAPER[0], 0.35, arrival_law=law),
+        belman.problems.queue(PAPER[0], 0.35, arrival_law=constants),
         horizon=300,
         runs=4_000,
         seed=9,
     )
     ratio = 0.35 * 0.5 / (0.5 * 0.65)
-    exact = ratio / (1 - ratio) if law == "bernoulli" else MEAN_OF_OPT
+    exact = ratio / (1 - ratio) if constants == "bernoulli" else MEAN_OF_OPT
     for turn in (1, 300):
         lengths = result.queue.sel(turn=turn).values
         assert abs(lengths.mean() - exact) < 5 * lengths.std() / np.sqrt(lengths.size)
@@ -176,14 +176,16 @@ def test_one_row_of_a_matching_is_the_single_queue_choice_by_choice():
         assert (row[name].values == one[name].values).all(), name
 
 
-@pytest.mark.parametrize("law", ["geometric", "exponential"])
-def test_jobs_of_random_size_hold_their_servers(law):
+@pytest.mark.parametrize("constants", ["geometric", "exponential"])
+def test_jobs_of_random_size_hold_their_servers(constants):
     """Busy turns per job are the mean of the law, rounded up to whole turns; players learn times
     and find the fast server.
     """
     rates = np.array([[0.5, 0.2, 0.1], [0.2, 0.5, 0.1]])
-    problem = belman.problems.queue(rates, [0.25, 0.25], service_law=law)
-    assert problem.throughput == pytest.approx(rates if law == "geometric" else 1 - np.exp(-rates))
+    problem = belman.problems.queue(rates, [0.25, 0.25], service_law=constants)
+    assert problem.throughput == pytest.approx(
+        rates if constants == "geometric" else 1 - np.exp(-rates)
+    )
     result = belman.simulate([belman.Thompson()], problem, horizon=3_000, runs=20, seed=4)
     assert (result.jobs_in == result.jobs_out + result["queue"].isel(turn=-1)).all()
     served = result.plays.sum("server") - result.jobs_out
@@ -230,7 +232,7 @@ def test_servers_may_rest_while_a_queue_is_empty():
 
 def test_players_in_plain_python_are_refused_at_the_door():
     class Plain:
-        def __init__(self, arms, mind): ...
+        def __init__(self, arms, rng): ...
         def ask(self): ...
         def tell(self, arm, reward): ...
 

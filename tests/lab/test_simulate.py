@@ -104,7 +104,7 @@ def test_random_problems_draw_new_arms_from_the_prior():
 class Alternate:
     """A player in plain Python: one arm after the other."""
 
-    def __init__(self, arms, mind):
+    def __init__(self, arms, rng):
         self.arms, self.turn, self.seen = arms, 0, []
 
     def ask(self):

@@ -200,26 +200,26 @@ MIXTURES = {
 }
 
 
-def mixture_to(law, arms, belief, edges):
+def mixture_to(constants, arms, belief, edges):
     """KL(mixture ‖ b) by quadrature, from SciPy's densities."""
     theta, weights = rule(edges)
-    density = np.mean([law(*arm).pdf(theta) for arm in arms], axis=0)
+    density = np.mean([constants(*arm).pdf(theta) for arm in arms], axis=0)
     seen = density > 1e-300
     return weights[seen] @ (
-        density[seen] * (np.log(density[seen]) - law(*belief).logpdf(theta[seen]))
+        density[seen] * (np.log(density[seen]) - constants(*belief).logpdf(theta[seen]))
     )
 
 
 @pytest.mark.parametrize("name", MIXTURES)
 def test_corollary_the_barycentre_projects_the_mixture(name):
     """KL(mixture ‖ b) − KL(mixture ‖ b̄) = KL(b̄ ‖ b): Pythagoras, so that b̄ is nearest."""
-    family, arms, law, edges = MIXTURES[name]
+    family, arms, constants, edges = MIXTURES[name]
     centre = least_kl_from_arms(family, arms)
-    nearest = mixture_to(law, arms, centre, edges)
+    nearest = mixture_to(constants, arms, centre, edges)
     rng = np.random.default_rng(7)
     for size in (0.01, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0):
         rival = gathered(family, spread_out(family, centre) + rng.normal(0.0, size, 2))
-        excess = mixture_to(law, arms, rival, edges) - nearest
+        excess = mixture_to(constants, arms, rival, edges) - nearest
         assert excess > 0.0
         assert excess == pytest.approx(family.divergence(centre, rival), rel=1e-8, abs=1e-10)
 

@@ -96,15 +96,15 @@ def test_the_literal_objective_is_the_kl_between_joint_laws(name):
     arm, belief, pull = (2.5, 4.0), (3.0, 2.0), 0.8
     if name == "bernoulli":
         theta, weight = rule(special.expit(np.linspace(-35.0, 35.0, 141)))
-        law = stats.beta
+        constants = stats.beta
         rewards = [(0.0, 1.0, 1.0 - theta), (1.0, 1.0, theta)]
     else:
         theta, weight = rule(np.exp(np.linspace(-30.0, 5.0, 161)))
-        law = lambda a, b: stats.gamma(a, scale=1.0 / b)  # noqa: E731
+        constants = lambda a, b: stats.gamma(a, scale=1.0 / b)  # noqa: E731
         below, width = rule(np.linspace(0.0, BOUND, 61))
         rewards = [(x, w, theta * np.exp(-theta * x)) for x, w in zip(below, width, strict=True)]
         rewards.append((BOUND, 1.0, np.exp(-theta * BOUND)))
-    ours, theirs = law(*arm), law(*belief)
+    ours, theirs = constants(*arm), constants(*belief)
     mass, rival = weight * ours.pdf(theta), weight * theirs.pdf(theta)
     z = sum(w * math.exp(pull * x) * (rival @ likelihood) for x, w, likelihood in rewards)
     gap = ours.logpdf(theta) - theirs.logpdf(theta)
@@ -197,7 +197,7 @@ def test_beta_may_run_to_zero_within_few_steps(pull):
     found, eta = np.ones(2), np.empty(2)
     for _ in range(2):  # from afar, and from where it is
         evaluations.clear()
-        given = (counting, family.law, total, len(rows), pull, found, eta)
+        given = (counting, family.constants, total, len(rows), pull, found, eta)
         projection.least_kl_from_arms_tilted(*given)
         assert len(evaluations) < 60
     assert np.all(found > 0.0)
@@ -328,7 +328,7 @@ def test_the_largest_nearness_is_the_least_kl_between_joint_laws(name, grid, pul
     of (x, θ).
     """
     family = member(name)
-    law, theta, weight, x, width, likelihood = grid()
+    constants, theta, weight, x, width, likelihood = grid()
     rng = np.random.default_rng(12)
     rows, pseudobelief = (
         random_beliefs(family, rng, 5, 2.0, 12.0),
@@ -336,12 +336,14 @@ def test_the_largest_nearness_is_the_least_kl_between_joint_laws(name, grid, pul
     )
     if name == "gaussian":
         rows[:, 0] *= 0.5
-    log_focal = law(*pseudobelief).logpdf(theta) + pull * x[:, None]
+    log_focal = constants(*pseudobelief).logpdf(theta) + pull * x[:, None]
     z = width @ (likelihood * np.exp(log_focal)) @ weight
     kls = []
     for row in rows:
-        joint = likelihood * law(*row).pdf(theta)
-        kls.append(width @ (joint * (law(*row).logpdf(theta) - log_focal + math.log(z))) @ weight)
+        joint = likelihood * constants(*row).pdf(theta)
+        kls.append(
+            width @ (joint * (constants(*row).logpdf(theta) - log_focal + math.log(z))) @ weight
+        )
     near = nearness(family, rows, pseudobelief, pull)
     assert np.argmax(near) == np.argmin(kls)
     np.testing.assert_allclose(near - near[0], np.array(kls)[0] - kls, rtol=1e-7, atol=1e-8)

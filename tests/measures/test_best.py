@@ -18,11 +18,11 @@ from tests.members import BY_QUADRATURE, CLOSED, interpreted, member, random_bel
 LIMIT = 1e-3
 
 
-def quantiles(law):
+def quantiles(constants):
     """Points at which one law rises evenly, and far into its tails."""
     tails = np.logspace(-14, -3, 200)
     levels = np.concatenate([tails, np.linspace(1e-3, 1.0 - 1e-3, 2_000), 1.0 - tails])
-    return law.ppf(levels)
+    return constants.ppf(levels)
 
 
 def _as_coins(row):
@@ -68,7 +68,7 @@ def distribution_functions(family, rows, points):
     x = np.unique(
         np.concatenate([np.sinh(np.linspace(-300.0, 300.0, points)), *map(quantiles, laws)])
     )
-    return np.array([law.cdf(x) for law in laws])
+    return np.array([constants.cdf(x) for constants in laws])
 
 
 def _logits(row):

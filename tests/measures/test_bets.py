@@ -311,7 +311,7 @@ def test_watched_studies_stop_where_their_bets_say(amount: bool) -> None:
             luck = chance.uniform(nature)
             reward = float(luck < theta[arm_now, 0])
             if amount:
-                reward = float(family.kernels.reward(family.law, theta[arm_now], luck))
+                reward = float(family.kernels.reward(family.constants, theta[arm_now], luck))
             bets.add(arm_now, [0.5, 0.5], reward)
             sums[arm_now] += reward
             plays[arm_now] += 1

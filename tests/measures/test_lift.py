@@ -33,9 +33,9 @@ NARROW = (2.99, 454.05, 230.0, 236.7)
 
 def test_normal_beliefs_have_a_normal_difference():
     found = lift(Gaussian(), (1.0, 100.0), (1.3, 25.0), level=0.9)
-    law = stats.norm(-0.3, math.sqrt(1 / 100 + 1 / 25))
-    assert found.absolute == pytest.approx(law.ppf([0.5, 0.05, 0.95]), abs=1e-6)
-    assert found.beats == pytest.approx(law.sf(0.0), abs=1e-9)
+    constants = stats.norm(-0.3, math.sqrt(1 / 100 + 1 / 25))
+    assert found.absolute == pytest.approx(constants.ppf([0.5, 0.05, 0.95]), abs=1e-6)
+    assert found.beats == pytest.approx(constants.sf(0.0), abs=1e-9)
 
 
 @pytest.mark.parametrize("costs", [False, True])
@@ -64,13 +64,13 @@ def test_tables_of_means_say_what_the_law_says(family, beliefs, costs):
 
 
 @kernel
-def _quantile(family, law, row, level):
-    return family.mean_quantile(law, row, level, False)
+def _quantile(family, constants, row, level):
+    return family.mean_quantile(constants, row, level, False)
 
 
 @kernel
-def _chance(family, law, row, x):
-    return family.mean_cdf(law, row, x)
+def _chance(family, constants, row, x):
+    return family.mean_cdf(constants, row, x)
 
 
 def test_families_that_answer_at_once_have_no_tables():
@@ -84,12 +84,12 @@ def test_families_that_answer_at_once_have_no_tables():
 def test_a_ratio_of_gammas_is_fishers(level):
     arm, control = (40.0, 10.0), (7.0, 2.5)
     found = lift(Poisson(), arm, control, level)
-    law = stats.f(2 * arm[0], 2 * control[0])
+    constants = stats.f(2 * arm[0], 2 * control[0])
     scale = (arm[0] / arm[1]) / (control[0] / control[1])
     tail = 0.5 * (1.0 - level)
-    wanted = scale * law.ppf([0.5, tail, 1.0 - tail]) - 1.0
+    wanted = scale * constants.ppf([0.5, tail, 1.0 - tail]) - 1.0
     assert found.relative == pytest.approx(wanted, rel=2e-4)
-    assert found.beats == pytest.approx(law.sf(1.0 / scale), abs=1e-7)
+    assert found.beats == pytest.approx(constants.sf(1.0 / scale), abs=1e-7)
 
 
 @pytest.mark.parametrize(

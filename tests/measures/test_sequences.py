@@ -109,20 +109,20 @@ def test_coins_make_a_martingale_and_shares_less(mean):
     family = Bernoulli()
     coins = ((0.0, 1.0 - mean), (1.0, mean))
     shares = ((0.5 * mean, 0.5), (1.5 * mean, 0.5))
-    for law, exact in ((coins, True), (shares, False)):
+    for constants, exact in ((coins, True), (shares, False)):
         total = sum(
             math.prod(chance for _, chance in path)
             * math.exp(of(family, [x for x, _ in path]).log(mean))
-            for path in itertools.product(law, repeat=4)
+            for path in itertools.product(constants, repeat=4)
         )
         assert total == pytest.approx(1.0, abs=1e-9) if exact else total < 1.0
 
 
 def test_bets_make_a_martingale():
-    law = ((0.0, 0.4), (2.0, 0.3), (3.0, 0.3))
-    mean = sum(x * chance for x, chance in law)
+    constants = ((0.0, 0.4), (2.0, 0.3), (3.0, 0.3))
+    mean = sum(x * chance for x, chance in constants)
     below = above = 0.0
-    for path in itertools.product(law, repeat=3):
+    for path in itertools.product(constants, repeat=3):
         bets = Betting((0.0, 4.0))
         bets.add([x for x, _ in path])
         chance = math.prod(chance for _, chance in path)

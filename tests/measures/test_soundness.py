@@ -77,9 +77,11 @@ def test_counts_and_chances_that_are_none(counts, chances):
 
 def test_told_shares_are_odds_that_average_below_one():
     for rate in (0.2, 0.9):
-        law = stats.binom(5, rate)
+        constants = stats.binom(5, rate)
         total = sum(
-            law.pmf(j) * law.pmf(k) * told_shares({"a": 5, "b": 5}, {"a": j, "b": k}).odds
+            constants.pmf(j)
+            * constants.pmf(k)
+            * told_shares({"a": 5, "b": 5}, {"a": j, "b": k}).odds
             for j in range(6)
             for k in range(6)
         )

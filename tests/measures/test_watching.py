@@ -25,11 +25,11 @@ def test_evidence_of_a_pair_is_that_of_the_measures():
     ledger = Ledger(beliefs, plays, wins, wins)
     with np.errstate(all="ignore"):
         losses = np.array([
-            _loss_of_mixture(FAMILY.kernels, FAMILY.law, np.array(FAMILY.prior), ledger, arm)
+            _loss_of_mixture(FAMILY.kernels, FAMILY.constants, np.array(FAMILY.prior), ledger, arm)
             for arm in range(3)
         ])  # fmt: skip
         gaps = [
-            contrast(FAMILY.kernels, FAMILY.law, ledger, 0.0, 0, b) + losses[0] + losses[b]
+            contrast(FAMILY.kernels, FAMILY.constants, ledger, 0.0, 0, b) + losses[0] + losses[b]
             for b in (1, 2)
         ]
         arms = [mixture(FAMILY, FAMILY.prior, beliefs[a], plays[a], wins[a] / plays[a])
@@ -38,7 +38,9 @@ def test_evidence_of_a_pair_is_that_of_the_measures():
         assert gaps == pytest.approx([log_separation([arms[0], arms[b]]) for b in (1, 2)], abs=1e-7)
         for bar, winner in ((min(gaps) - 1e-6, 0), (min(gaps) + 1e-6, -1)):
             doubt = np.zeros(1, dtype=np.int64)
-            assert _separated(FAMILY.kernels, FAMILY.law, ledger, losses, bar, doubt) == winner
+            assert (
+                _separated(FAMILY.kernels, FAMILY.constants, ledger, losses, bar, doubt) == winner
+            )
 
 
 def test_the_chance_to_be_ahead_moves_as_lift_says():

@@ -10,9 +10,9 @@ from belman.models.shared import learn
 
 
 @kernel
-def learn_all(model, law, belief, rows, rewards):
+def learn_all(model, constants, belief, rows, rewards):
     for i in range(len(rows)):
-        learn(model, law, belief, rows[i], rewards[i])
+        learn(model, constants, belief, rows[i], rewards[i])
     return 0
 
 
@@ -20,7 +20,7 @@ def learnt(model: Model, blocks: list[Block] | int, rows, rewards) -> Belief:
     """The belief of a model after these rewards."""
     belief = model.belief(blocks)
     entry(learn_all, model=model.kernels)(
-        law=model.law,
+        constants=model.constants,
         belief=belief,
         rows=np.ascontiguousarray(rows, dtype=np.float64),
         rewards=np.ascontiguousarray(rewards, dtype=np.float64),

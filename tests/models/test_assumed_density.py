@@ -27,16 +27,16 @@ LAWS = {
 }
 
 
-def drawn_rewards(law, eta, rng):
-    if law == "logistic":
+def drawn_rewards(constants, eta, rng):
+    if constants == "logistic":
         return (rng.random(len(eta)) < special.expit(eta)).astype(float)
     return rng.poisson(np.exp(eta)).astype(float)
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("constants", LAWS)
 @pytest.mark.parametrize("v", [1e-6, 0.01, 0.3, 1.0, 4.0, 25.0, 100.0])
-def test_one_reward_moves_the_predictor_by_its_two_moments(law, v):
-    _, match, chance, rewards = LAWS[law]
+def test_one_reward_moves_the_predictor_by_its_two_moments(constants, v):
+    _, match, chance, rewards = LAWS[constants]
     for eta in (-8.0, -3.0, -1.0, 0.0, 0.5, 2.0, 6.0):
         for reward in rewards:
             pull, noise, fit = match(None, None, eta, v, reward)
@@ -66,9 +66,9 @@ def on_a_grid(height):
     return mean, np.einsum("ij,ijk,ijl->kl", weight, apart, apart)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_one_reward_gives_two_coefficients_the_moments_of_a_grid(law):
-    model, _, chance, rewards = LAWS[law]
+@pytest.mark.parametrize("constants", LAWS)
+def test_one_reward_gives_two_coefficients_the_moments_of_a_grid(constants):
+    model, _, chance, rewards = LAWS[constants]
     for row in ([1.0, 0.5], [-0.3, 2.0]):
         for reward in rewards[:3]:
             belief = learnt(model, 2, [row], [reward])
@@ -81,15 +81,15 @@ def test_one_reward_gives_two_coefficients_the_moments_of_a_grid(law):
             np.testing.assert_allclose(covariance(belief), wide, atol=0.01)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_forty_rewards_leave_beliefs_near_those_of_a_grid(law):
+@pytest.mark.parametrize("constants", LAWS)
+def test_forty_rewards_leave_beliefs_near_those_of_a_grid(constants):
     """Assumed density forgets third moments at every reward: the mean is within a sixth of a
     standard deviation, and that within 10 %.
     """
-    model, _, chance, _ = LAWS[law]
+    model, _, chance, _ = LAWS[constants]
     rng = np.random.default_rng(8)
     rows = rng.normal(size=(40, 2))
-    rewards = drawn_rewards(law, rows @ np.array([0.8, -0.5]), rng)
+    rewards = drawn_rewards(constants, rows @ np.array([0.8, -0.5]), rng)
     belief = learnt(model, 2, rows, rewards)
     mean, wide = on_a_grid(
         lambda grid: (
@@ -102,24 +102,24 @@ def test_forty_rewards_leave_beliefs_near_those_of_a_grid(law):
     np.testing.assert_allclose(np.sqrt(np.diag(covariance(belief))), deviations, rtol=0.1)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_intervals_hold_the_truth_about_as_often_as_they_say(law):
+@pytest.mark.parametrize("constants", LAWS)
+def test_intervals_hold_the_truth_about_as_often_as_they_say(constants):
     """600 worlds of 3 coefficients: 92–97 % lie in 95 % intervals."""
-    model, _, _, _ = LAWS[law]
+    model, _, _, _ = LAWS[constants]
     rng = np.random.default_rng(9)
     inside = 0
     for _ in range(600):
         theta, rows = rng.normal(size=3), rng.normal(size=(50, 3)) / math.sqrt(3.0)
-        rewards = drawn_rewards(law, rows @ theta, rng)
+        rewards = drawn_rewards(constants, rows @ theta, rng)
         belief = learnt(model, 3, rows, rewards)
         deviations = np.sqrt(np.diag(covariance(belief)))
         inside += int((np.abs(belief.mean[0] - theta) < 1.96 * deviations).sum())
     assert 0.92 < inside / 1_800 < 0.97
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_ten_thousand_rewards_at_the_edges_leave_numbers(law):
-    model, _, _, rewards = LAWS[law]
+@pytest.mark.parametrize("constants", LAWS)
+def test_ten_thousand_rewards_at_the_edges_leave_numbers(constants):
+    model, _, _, rewards = LAWS[constants]
     rows = np.zeros((10_000, 3))
     rows[::2, 0], rows[1::2, 0] = 1e3, 1e-6
     rows[:, 1] = rows[:, 0]
@@ -130,11 +130,11 @@ def test_ten_thousand_rewards_at_the_edges_leave_numbers(law):
     assert covariance(belief)[2, 2] == 1.0
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_rewards_of_the_lab_have_the_mean_that_is_said(law):
+@pytest.mark.parametrize("constants", LAWS)
+def test_rewards_of_the_lab_have_the_mean_that_is_said(constants):
     """A million levels, evenly spaced: the average is the mean reward to four digits."""
-    model, _, _, _ = LAWS[law]
+    model, _, _, _ = LAWS[constants]
     levels = (np.arange(2_000) + 0.5) / 2_000
     for eta in (-2.0, 0.0, 1.5):
-        drawn = [model.kernels.reward(model.law, eta, level) for level in levels]
-        assert np.mean(drawn) == pytest.approx(model.kernels.mean(model.law, eta), abs=2e-3)
+        drawn = [model.kernels.reward(model.constants, eta, level) for level in levels]
+        assert np.mean(drawn) == pytest.approx(model.kernels.mean(model.constants, eta), abs=2e-3)

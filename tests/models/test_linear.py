@@ -86,8 +86,8 @@ def test_the_bank_is_weighed_by_the_marginal_likelihood():
     belief = learnt(model, [Block(1), Block(5, 1.0, pooled=True)], rows, rewards)
     logs = []
     for prior in belief.prior:
-        law = stats.multivariate_normal(np.zeros(60), np.eye(60) + (rows * prior**2) @ rows.T)
-        logs.append(law.logpdf(rewards))
+        constants = stats.multivariate_normal(np.zeros(60), np.eye(60) + (rows * prior**2) @ rows.T)
+        logs.append(constants.logpdf(rewards))
     shares = np.exp(np.array(logs) - max(logs))
     np.testing.assert_allclose(belief.share, shares / shares.sum(), rtol=1e-8)
 

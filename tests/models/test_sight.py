@@ -14,12 +14,12 @@ from tests.models.learning import covariance, learnt
 
 
 @kernel
-def learn_and_follow(model, law, belief, features, arms, rewards, sight):
-    look_at_all(model, law, belief, features, sight)
+def learn_and_follow(model, constants, belief, features, arms, rewards, sight):
+    look_at_all(model, constants, belief, features, sight)
     for i in range(len(arms)):
-        before = expected_scale(model, law, belief)
-        learn(model, law, belief, features[arms[i]], rewards[i])
-        follow(model, law, belief, features, before, sight)
+        before = expected_scale(model, constants, belief)
+        learn(model, constants, belief, features[arms[i]], rewards[i])
+        follow(model, constants, belief, features, before, sight)
     return 0
 
 
@@ -40,7 +40,7 @@ def test_following_arms_sees_what_looking_at_them_afresh_sees(model, blocks):
     arms = np.where(rng.random(5_000) < 0.9, 3, rng.integers(9, size=5_000))
     rewards = rng.integers(2, size=5_000).astype(float)
     belief, followed, fresh = model.belief(blocks), Sight.of(9), Sight.of(9)
-    held = {"law": model.law, "belief": belief, "features": features}
+    held = {"constants": model.constants, "belief": belief, "features": features}
     entry(learn_and_follow, model=model.kernels)(**held, arms=arms, rewards=rewards, sight=followed)
     entry(look_at_all, model=model.kernels)(**held, sight=fresh)
     for name in ("eta", "variance", "worth", "first"):
@@ -54,7 +54,7 @@ def test_marginals_of_a_bank_are_those_of_the_mixture():
     belief = learnt(model, [Block(1), Block(3, 1.0, True)], rows, rewards)
     seen, features = Sight.of(1), np.array([[1.0, 0.5, -1.0, 2.0]])
     entry(look_at_all, model=model.kernels)(
-        law=model.law, belief=belief, features=features, sight=seen
+        constants=model.constants, belief=belief, features=features, sight=seen
     )
     means = belief.mean @ features[0]
     inner = [features[0] @ covariance(belief, 1.0, b) @ features[0] for b in range(4)]
@@ -69,9 +69,9 @@ def test_draws_have_the_moments_of_the_belief():
     rows, rewards = rng.normal(size=(10, 3)), rng.normal(size=10)
     model = Linear(noise=0.5)
     belief = learnt(model, 3, rows, rewards)
-    mind, theta, drawn = chance.generator(1), np.zeros(3), np.zeros((20_000, 3))
+    rng, theta, drawn = chance.generator(1), np.zeros(3), np.zeros((20_000, 3))
     call = entry(draw, model=model.kernels).hold(
-        law=model.law, belief=belief, mind=mind, inflation=1.0, theta=theta
+        constants=model.constants, belief=belief, rng=rng, inflation=1.0, theta=theta
     )
     for row in drawn:
         call()

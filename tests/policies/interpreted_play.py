@@ -17,17 +17,17 @@ class Seat:
 
     def __init__(self, policy: Policy, family: Family, arms: int, seed: int = 1) -> None:
         self.policy, self.family, self.arms = policy, family, arms
-        self.kernels, self.law = policy.kernels, family.law
+        self.kernels, self.constants = policy.kernels, family.constants
         self.params = policy.params(family)
         self.ledger = Ledger.blank(np.tile(np.array(family.prior), (arms, 1)))
         self.memory = policy.memory(arms, family.dimension)
-        self.mind = chance.generator(seed)
+        self.rng = chance.generator(seed)
         self.index = np.zeros(arms)
         for arm in range(arms):
             self.refresh(arm)
 
     def _seen(self) -> tuple[Any, ...]:
-        return self.family.kernels, self.law, self.params, self.ledger, self.memory
+        return self.family.kernels, self.constants, self.params, self.ledger, self.memory
 
     def _clock(self, turn: int) -> tuple[int, float]:
         values = self.policy.turn_values(np.array([float(turn)]), self.arms)
@@ -41,12 +41,12 @@ class Seat:
         self.index[:] = 0.0
         self.index[list(closed)] = np.nan
         with np.errstate(all="ignore"):
-            self.kernels.indices(*self._seen(), *self._clock(turn), self.mind, self.index)
+            self.kernels.indices(*self._seen(), *self._clock(turn), self.rng, self.index)
         self.index[list(closed)] = np.nan
         return self.index
 
     def ask(self, turn: int, closed: tuple[int, ...] = ()) -> int:
-        arm, self.ties = pick(self.indices(turn, closed), self.mind)
+        arm, self.ties = pick(self.indices(turn, closed), self.rng)
         return int(arm)
 
     def propensity(self, turn: int, arm: int, closed: tuple[int, ...] = ()) -> float:
@@ -58,7 +58,7 @@ class Seat:
 
     def tell(self, arm: int, reward: float) -> None:
         with np.errstate(all="ignore"):
-            record(self.family.kernels, self.law, self.ledger, arm, reward)
+            record(self.family.kernels, self.constants, self.ledger, arm, reward)
             self.kernels.learn(*self._seen(), arm, reward)
         self.refresh(arm)
 

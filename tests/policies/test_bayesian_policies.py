@@ -59,13 +59,13 @@ EXTREMES = np.array(
 def _act(
     policy,
     family,
-    law,
+    constants,
     params,
     ledger,
     memory,
     turn,
     turn_value,
-    mind,
+    rng,
     index,
     counts,
     shares,
@@ -75,15 +75,15 @@ def _act(
     said of each.
     """
     for a in range(index.size):
-        policy.refresh(family, law, params, ledger, memory, a)
-    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+        policy.refresh(family, constants, params, ledger, memory, a)
+    policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
     for _ in range(int(counts[-1])):
         arm, ties = policy.choose(
-            policy, family, law, params, ledger, memory, turn, turn_value, mind, index
+            policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
         )
         counts[arm] += 1.0
         shares[arm] = policy.propensity(
-            family, law, params, ledger, memory, turn, turn_value, closed, arm, ties
+            family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties
         )
 
 
@@ -108,13 +108,13 @@ class Seen:
         counts[-1] = decisions
         turn_value = float(policy.turn_values(np.array([float(turn)]), arms)[0])
         entry(_act, policy=policy.kernels, family=family.kernels)(
-            law=family.law,
+            constants=family.constants,
             params=policy.params(family),
             ledger=self.ledger,
             memory=self.memory,
             turn=turn,
             turn_value=turn_value,
-            mind=chance.generator(5),
+            rng=chance.generator(5),
             index=self.index,
             counts=counts,
             shares=self.shares,
@@ -172,7 +172,7 @@ def test_bayes_ucb_tail_knows_the_horizon() -> None:
 def _compare(
     policy,
     family,
-    law,
+    constants,
     params,
     ledger,
     memory,
@@ -180,7 +180,7 @@ def _compare(
     means,
     index,
     other,
-    mind,
+    rng,
     twin,
     nature,
 ):
@@ -189,21 +189,27 @@ def _compare(
     """
     wrong = 0
     for a in range(index.size):
-        policy.refresh(family, law, params, ledger, memory, a)
+        policy.refresh(family, constants, params, ledger, memory, a)
     for t in range(turn_values.size):
         for i in range(4):
-            twin[i] = mind[i]
-        policy.indices(family, law, params, ledger, memory, t + 1, turn_values[t], twin, other)
+            twin[i] = rng[i]
+        policy.indices(
+            family, constants, params, ledger, memory, t + 1, turn_values[t], twin, other
+        )
         expected, expected_ties = pick(other, twin)
         arm, ties = policy.choose(
-            policy, family, law, params, ledger, memory, t + 1, turn_values[t], mind, index
+            policy, family, constants, params, ledger, memory, t + 1, turn_values[t], rng, index
         )
-        wrong += arm != expected or ties != expected_ties or mind[0] != twin[0]
+        wrong += arm != expected or ties != expected_ties or rng[0] != twin[0]
         played = chance.below(nature, index.size) if chance.uniform(nature) < 0.1 else arm
         record(
-            family, law, ledger, played, family.reward(law, means[played], chance.uniform(nature))
+            family,
+            constants,
+            ledger,
+            played,
+            family.reward(constants, means[played], chance.uniform(nature)),
         )
-        policy.refresh(family, law, params, ledger, memory, played)
+        policy.refresh(family, constants, params, ledger, memory, played)
     return wrong
 
 
@@ -219,7 +225,7 @@ def test_bayes_ucb_is_lazy_but_exact(name: str, prior: tuple[float, float]) -> N
     ledger = Ledger.blank(np.tile(prior, (arms, 1)))
     memory = policy.memory(arms, 2)
     wrong = entry(_compare, policy=policy.kernels, family=family.kernels)(
-        law=family.law,
+        constants=family.constants,
         params=policy.params(family),
         ledger=ledger,
         memory=memory,
@@ -227,7 +233,7 @@ def test_bayes_ucb_is_lazy_but_exact(name: str, prior: tuple[float, float]) -> N
         means=means,
         index=np.empty(arms),
         other=np.empty(arms),
-        mind=chance.generator(3),
+        rng=chance.generator(3),
         twin=chance.generator(3),
         nature=chance.generator(4),
     )

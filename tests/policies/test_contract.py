@@ -50,7 +50,7 @@ def test_compiled_policies_keep_the_contract(family):
 
 
 @kernel
-def first_arm(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def first_arm(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = -a
 
@@ -80,31 +80,31 @@ def test_what_a_policy_does_not_keep_is_told_in_words():
 
 
 @kernel
-def half_as_wide(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def half_as_wide(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
-        draw = family.sample_mean(law, ledger.beliefs[a], mind)
-        index[a] = 0.5 * (draw + family.expected_reward(law, ledger.beliefs[a]))
+        draw = family.sample_mean(constants, ledger.beliefs[a], rng)
+        index[a] = 0.5 * (draw + family.expected_reward(constants, ledger.beliefs[a]))
 
 
 @kernel
-def noisy_average(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def noisy_average(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
-        index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
+        index[a] = family.sample_mean(constants, ledger.beliefs[a], rng)
 
 
 @kernel
-def half(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def half(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     return 0.5
 
 
 @kernel
-def by_coin(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def by_coin(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     return 0.2 + 0.1 * memory.nothing[0]
 
 
 @kernel
-def tosses(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    memory.nothing[0] = float(chance.below(mind, 2))
+def tosses(family, constants, params, ledger, memory, turn, turn_value, rng, index):
+    memory.nothing[0] = float(chance.below(rng, 2))
 
 
 @dataclass(frozen=True)

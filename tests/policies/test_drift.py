@@ -35,11 +35,21 @@ def told(family, rewards, runs=64, hazards=HAZARDS, first=FIRST, renewal=0.0):
     """The bank of one arm after rewards on consecutive turns."""
     bank = run_lengths.blank(len(hazards), 1, runs, family.dimension)
     prior = np.array(family.prior)
-    run_lengths.seed_arm(family.kernels, family.law, first, bank, 0, prior)
+    run_lengths.seed_arm(family.kernels, family.constants, first, bank, 0, prior)
     for turn, reward in enumerate(rewards, start=1):
         bank.times[run_lengths.NOW] = float(turn)
         run_lengths.learn(
-            *(family.kernels, family.law, hazards, first, renewal, prior, bank, 0, float(reward)),
+            *(
+                family.kernels,
+                family.constants,
+                hazards,
+                first,
+                renewal,
+                prior,
+                bank,
+                0,
+                float(reward),
+            ),
             *(1.0, -math.inf),
         )
     return bank
@@ -260,7 +270,7 @@ def test_fading_beliefs_are_beliefs_of_what_is_left() -> None:
             total = 2.0 + float(left.sum())
             likely[1 + s] *= wins / total if reward else 1.0 - wins / total
         likely[0] *= 0.5
-        own = family.kernels, family.law
+        own = family.kernels, family.constants
         half = math.log(0.5)
         fading_bank.learn(*own, spans, prior, fading, 0, gap, reward, 1.0, -math.inf, half)
         mixed = likely / likely.sum()
@@ -430,16 +440,16 @@ def test_outliers_of_any_family_are_no_changes(draw: str) -> None:
 
 def test_a_reward_worth_coins_is_a_quasi_likelihood() -> None:
     """What a reward counts is a coin's variance over that of its arm; A is that of coins."""
-    kernels, law, prior = FAMILY.kernels, FAMILY.law, np.array(FAMILY.prior)
+    kernels, constants, prior = FAMILY.kernels, FAMILY.constants, np.array(FAMILY.prior)
     rewards = np.random.default_rng(5).beta(2.0, 3.0, 400)
-    worth = kernels.coins(law, prior, 400.0, rewards.sum(), (rewards**2).sum())
+    worth = kernels.coins(constants, prior, 400.0, rewards.sum(), (rewards**2).sum())
     assert worth == pytest.approx(rewards.mean() * (1.0 - rewards.mean()) / rewards.var(), rel=0.1)
     belief = np.array(FAMILY.update(FAMILY.prior, 0.4))
     first, second = FAMILY.natural(belief)[1:]
-    kernels.told(kernels, law, belief, 0.25, 3.0)
+    kernels.told(kernels, constants, belief, 0.25, 3.0)
     assert belief == pytest.approx([0.0, first + 0.75, second + 2.25])
     expected = Bernoulli().log_partition(belief[1:])
-    assert kernels.foretells(kernels, law, belief) == pytest.approx(expected)
+    assert kernels.foretells(kernels, constants, belief) == pytest.approx(expected)
 
 
 def test_arms_come_and_go() -> None:

@@ -49,13 +49,13 @@ def streams(means: list[float], length: int, seed: int) -> Streams:
 
 def play(policy: Policy, rewards: Streams, turns: int) -> tuple[Table, list[int]]:
     family = Gaussian()
-    table, mind, chosen = (
+    table, rng, chosen = (
         Table(policy, family, blank(family, len(rewards))),
         chance.generator(9),
         [],
     )
     for turn in range(1, turns + 1):
-        arm, _ = table.choose(turn, mind)
+        arm, _ = table.choose(turn, rng)
         table.tell(arm, rewards[arm][int(table.ledger.plays[arm])])
         chosen.append(arm)
     table.indices(turns + 1)  # closes the last phase
@@ -160,12 +160,12 @@ def test_sequential_halving_is_its_pseudocode(arms: int, m: int) -> None:
 def test_arms_that_never_differ_are_rejected_one_by_one_at_random() -> None:
     left = set()
     for seed in range(40):
-        table, mind = (
+        table, rng = (
             Table(SuccessiveRejects(40), Bernoulli(), blank(Bernoulli(), 3)),
             chance.generator(seed),
         )
         for turn in range(1, 41):
-            table.tell(table.choose(turn, mind)[0], 1.0)
+            table.tell(table.choose(turn, rng)[0], 1.0)
         table.indices(41)
         assert sorted(table.memory.standing.tolist()) == [REJECTED, REJECTED, ACCEPTED]
         left.add(int(table.memory.standing.argmax()))
@@ -232,22 +232,22 @@ def test_kl_lucb_is_its_pseudocode(m: int) -> None:
     rewards = np.random.default_rng(m).exponential(size=(4, 3_000)) * np.array(
         [[3.0], [2.0], [1.0], [0.7]]
     )
-    table, mind, turn = Table(policy, family, blank(family, 4)), chance.generator(1), 1
+    table, rng, turn = Table(policy, family, blank(family, 4)), chance.generator(1), 1
     for _ in range(4):
-        arm, _ = table.choose(turn, mind)
+        arm, _ = table.choose(turn, rng)
         table.tell(arm, rewards[arm][0])
         turn += 1
     assert table.ledger.plays.tolist() == [1.0] * 4
     while True:
         f = math.log((1.0 + math.log(turn)) / 0.2)
         weak, strong, overlap = naive_round(table.ledger.plays, table.ledger.sums, m, f)
-        first, _ = table.choose(turn, mind)
+        first, _ = table.choose(turn, rng)
         assert first == weak
         assert table.memory.overlap[0] == pytest.approx(overlap, rel=1e-6, abs=1e-8)
         if overlap <= 0.0:
             break
         table.tell(first, rewards[first][int(table.ledger.plays[first])])
-        second, _ = table.choose(turn + 1, mind)
+        second, _ = table.choose(turn + 1, rng)
         assert second == strong
         table.tell(second, rewards[second][int(table.ledger.plays[second])])
         turn += 2
@@ -289,11 +289,11 @@ def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
 
 @pytest.mark.compiled  # as these bounds are nowhere else
 def test_lucb_has_the_bounds_of_hoeffding() -> None:
-    table, mind = Table(LUCB(delta=0.1), Bernoulli(), blank(Bernoulli(), 3)), chance.generator(1)
+    table, rng = Table(LUCB(delta=0.1), Bernoulli(), blank(Bernoulli(), 3)), chance.generator(1)
     table.ledger.plays[:], table.ledger.sums[:] = [40.0, 90.0, 30.0], [24.0, 45.0, 12.0]
     f = math.log((1.0 + math.log(161)) / 0.1)
-    first, _ = table.choose(161, mind)
-    second, _ = table.choose(162, mind)
+    first, _ = table.choose(161, rng)
+    second, _ = table.choose(162, rng)
     assert (first, second) == (0, 2)
     assert table.memory.overlap[0] == pytest.approx(
         0.4 + math.sqrt(f / 60.0) - (0.6 - math.sqrt(f / 80.0))
@@ -305,20 +305,20 @@ def test_lucb_has_the_bounds_of_hoeffding() -> None:
 
 def test_track_and_stop_follows_the_best_proportions() -> None:
     means = [0.5, 0.45, 0.43, 0.4]
-    table, mind = Table(TrackAndStop(), Bernoulli(), blank(Bernoulli(), 4)), chance.generator(1)
+    table, rng = Table(TrackAndStop(), Bernoulli(), blank(Bernoulli(), 4)), chance.generator(1)
     for turn in range(1, 4_001):
-        arm, _ = table.choose(turn, mind)
+        arm, _ = table.choose(turn, rng)
         table.tell(arm, means[arm])  # rewards without noise
     wanted = belman.problems.characteristic_time(belman.problems.bernoulli(means)).proportions
     assert table.ledger.plays / 4_000 == pytest.approx(wanted, abs=3 / 4_000)
 
 
 def test_track_and_stop_at_the_ends_of_the_range() -> None:
-    table, mind = Table(TrackAndStop(), Bernoulli(), blank(Bernoulli(), 3)), chance.generator(1)
+    table, rng = Table(TrackAndStop(), Bernoulli(), blank(Bernoulli(), 3)), chance.generator(1)
     for turn in range(1, 60):
-        index = table.indices(turn, mind.copy())
+        index = table.indices(turn, rng.copy())
         assert not np.isnan(index).any()
-        arm, _ = table.choose(turn, mind)
+        arm, _ = table.choose(turn, rng)
         table.tell(arm, [1.0, 0.0, 0.5][arm])
     assert (table.ledger.plays > 3).all()
 

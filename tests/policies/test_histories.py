@@ -31,10 +31,10 @@ pytestmark = pytest.mark.interpreted
 LEVEL = 1e-6
 
 
-def fits(drawn, law, support):
+def fits(drawn, constants, support):
     """Whether whole numbers come from a law, by χ² over cells that expect five and more."""
     counts = np.array([np.count_nonzero(np.array(drawn) == value) for value in support])
-    expected = law.pmf(support) * len(drawn)
+    expected = constants.pmf(support) * len(drawn)
     rare = expected < 5.0
     seen = np.append(counts[~rare], counts[rare].sum() + len(drawn) - counts.sum())
     wanted = np.append(expected[~rare], len(drawn) - expected[~rare].sum())
@@ -45,8 +45,8 @@ def fits(drawn, law, support):
 
 @pytest.mark.parametrize(("trials", "p"), [(1, 0.3), (9, 0.5), (40, 0.02), (300, 0.9)])
 def test_binomial_draws(trials, p):
-    mind = chance.generator(4)
-    drawn = [binomial(mind, float(trials), p) for _ in range(2_000)]
+    rng = chance.generator(4)
+    drawn = [binomial(rng, float(trials), p) for _ in range(2_000)]
     assert fits(drawn, stats.binom(trials, p), np.arange(trials + 1)) > LEVEL
 
 
@@ -54,18 +54,18 @@ def test_binomial_draws(trials, p):
     ("good", "bad", "draws"), [(3, 5, 4), (1, 9, 7), (40, 3, 20), (200, 90, 9)]
 )
 def test_hypergeometric_draws(good, bad, draws):
-    mind = chance.generator(5)
-    drawn = [hypergeometric(mind, float(good), float(bad), float(draws)) for _ in range(2_000)]
+    rng = chance.generator(5)
+    drawn = [hypergeometric(rng, float(good), float(bad), float(draws)) for _ in range(2_000)]
     assert fits(drawn, stats.hypergeom(good + bad, good, draws), np.arange(draws + 1)) > LEVEL
 
 
 def test_huge_counts_are_drawn_too():
-    mind = chance.generator(6)
-    drawn = [binomial(mind, 1e8, 0.5) for _ in range(20)]
+    rng = chance.generator(6)
+    drawn = [binomial(rng, 1e8, 0.5) for _ in range(20)]
     assert np.abs(np.array(drawn) - 5e7).max() < 6 * 5e3
-    assert 0.0 <= hypergeometric(mind, 1e9, 1e9, 1e5) <= 1e5
-    assert binomial(mind, 0.0, 0.5) == 0.0
-    assert binomial(mind, 7.0, 1.0) == 7.0
+    assert 0.0 <= hypergeometric(rng, 1e9, 1e9, 1e5) <= 1e5
+    assert binomial(rng, 0.0, 0.5) == 0.0
+    assert binomial(rng, 7.0, 1.0) == 7.0
 
 
 def test_rounding_keeps_sums_and_grid_points():
@@ -83,14 +83,14 @@ def test_rounding_keeps_sums_and_grid_points():
 def test_sub_samples_and_bootstraps_have_the_moments_of_their_law():
     """Means of 4,000 draws, within five standard errors; variances within a tenth."""
     rewards = np.random.default_rng(2).integers(0, 9, 40) / 8
-    seat, mind = taught(BESA(), Bounded(), [rewards.tolist()]), chance.generator(3)
+    seat, rng = taught(BESA(), Bounded(), [rewards.tolist()]), chance.generator(3)
     counts, plays, size = seat.memory.counts[0], seat.memory.seen[SEEN, 0], 12.0
-    drawn = np.array([sub_sample_mean(mind, counts, plays, size) for _ in range(4_000)])
+    drawn = np.array([sub_sample_mean(rng, counts, plays, size) for _ in range(4_000)])
     spread = rewards.var(ddof=1) / size * (1 - size / 40)
     assert abs(drawn.mean() - rewards.mean()) < 5 * math.sqrt(spread / 4_000)
     assert drawn.var() == pytest.approx(spread, rel=0.1)
     full = np.concatenate([rewards, np.zeros(40), np.ones(40)])
-    drawn = np.array([bootstrap_mean(mind, counts, plays, 40.0) for _ in range(4_000)])
+    drawn = np.array([bootstrap_mean(rng, counts, plays, 40.0) for _ in range(4_000)])
     assert abs(drawn.mean() - full.mean()) < 5 * full.std() / math.sqrt(120 * 4_000)
     assert drawn.var() == pytest.approx(full.var() / 120, rel=0.1)
 
@@ -103,8 +103,8 @@ def test_besa_is_its_duel():
     """Two arms: the chance that a sub-sample of the larger is worse, by the hypergeometric law."""
     few, many = [1, 0, 1, 0], [1] * 9 + [0] * 6
     seat = taught(BESA(), Bernoulli(), [few, many])
-    law = stats.hypergeom(15, 9, 4)
-    wins = law.cdf(2)  # ties go to the arm with fewer plays
+    constants = stats.hypergeom(15, 9, 4)
+    wins = constants.cdf(2)  # ties go to the arm with fewer plays
     assert frequencies(seat, 20)[0] == pytest.approx(wins, abs=5 * 0.5 / math.sqrt(3_000))
 
 

@@ -103,14 +103,14 @@ REFRESH, INDICES, CHOOSE, PROPENSITY = range(4)
 def _act(
     policy,
     family,
-    law,
+    constants,
     params,
     ledger,
     memory,
     what,
     turn,
     turn_value,
-    mind,
+    rng,
     index,
     closed,
     arm,
@@ -119,16 +119,16 @@ def _act(
     """One entry for all kernels of a policy, so that it is compiled once."""
     chance = 0.0
     if what == REFRESH:
-        policy.refresh(family, law, params, ledger, memory, arm)
+        policy.refresh(family, constants, params, ledger, memory, arm)
     elif what == INDICES:
-        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+        policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
     elif what == CHOOSE:
         arm, ties = policy.choose(
-            policy, family, law, params, ledger, memory, turn, turn_value, mind, index
+            policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
         )
     else:
         chance = policy.propensity(
-            family, law, params, ledger, memory, turn, turn_value, closed, arm, ties
+            family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties
         )
     return arm, ties, chance
 
@@ -148,7 +148,7 @@ class Table:
         self,
         what: int,
         turn: int = 1,
-        mind: Any = None,
+        rng: Any = None,
         closed: Any = (),
         arm: int = 0,
         ties: int = 1,
@@ -157,14 +157,14 @@ class Table:
         turn_value = float(self.policy.turn_values(np.array([float(turn)]), self.arms)[0])
         index = np.zeros(self.arms)
         found = self._entry(
-            law=self.family.law,
+            constants=self.family.constants,
             params=self.policy.params(self.family),
             ledger=self.ledger,
             memory=self.memory,
             what=what,
             turn=turn,
             turn_value=turn_value,
-            mind=chance.generator(1) if mind is None else mind,
+            rng=chance.generator(1) if rng is None else rng,
             index=index,
             closed=np.array(closed, dtype=np.bool_),
             arm=arm,
@@ -172,11 +172,11 @@ class Table:
         )
         return (*found, index)
 
-    def indices(self, turn: int, mind: chance.Words | None = None) -> np.ndarray[Any, Any]:
-        return self.act(INDICES, turn, mind)[3]  # type: ignore[no-any-return]
+    def indices(self, turn: int, rng: chance.Words | None = None) -> np.ndarray[Any, Any]:
+        return self.act(INDICES, turn, rng)[3]  # type: ignore[no-any-return]
 
-    def choose(self, turn: int, mind: chance.Words) -> tuple[int, int]:
-        return self.act(CHOOSE, turn, mind)[:2]  # type: ignore[return-value]
+    def choose(self, turn: int, rng: chance.Words) -> tuple[int, int]:
+        return self.act(CHOOSE, turn, rng)[:2]  # type: ignore[return-value]
 
     def propensity(self, turn: int, closed: Any, arm: int, ties: int) -> float:
         return self.act(PROPENSITY, turn, closed=closed, arm=arm, ties=ties)[2]  # type: ignore[no-any-return]
@@ -238,14 +238,18 @@ def d(family: Family, m: float, q: float, spread: float) -> float:
     if isinstance(family, Mirror):
         return d(family.of, -m, -q, spread)
     if family.name == "bounded-exponential":
-        theta, other, bound = rate_of(m, family.law[0]), rate_of(q, family.law[0]), family.law[0]
+        theta, other, bound = (
+            rate_of(m, family.constants[0]),
+            rate_of(q, family.constants[0]),
+            family.constants[0],
+        )
         return -math.expm1(-theta * bound) * (other / theta - 1.0 - math.log(other / theta))
     forms: dict[str, Callable[[], float]] = {
         "bernoulli": lambda: xlog(m, q) + xlog(1.0 - m, 1.0 - q),
         "exponential": lambda: m / q - 1.0 - math.log(m / q),
-        "gamma": lambda: family.law[0] * (m / q - 1.0 - math.log(m / q)),
+        "gamma": lambda: family.constants[0] * (m / q - 1.0 - math.log(m / q)),
         "poisson": lambda: xlog(m, q) - m + q,
-        "gaussian": lambda: (m - q) ** 2 / (2.0 * family.law[0] ** 2),
+        "gaussian": lambda: (m - q) ** 2 / (2.0 * family.constants[0] ** 2),
         "gaussian-unknown": lambda: 0.5 * math.log1p((m - q) ** 2 / spread),
         "geometric": lambda: m * (xlog(1.0 / m, 1.0 / q) + xlog(1.0 - 1.0 / m, 1.0 - 1.0 / q)),
     }
@@ -389,15 +393,15 @@ def test_choice_is_the_largest_index(policy: Policy, family: Family) -> None:
         sign * base.sample_rewards(theta, chance.generator(2, a // 2), 60)
         for a, theta in enumerate(thetas)
     ]
-    table, mind = Table(policy, family, blank(family, len(thetas))), chance.generator(4)
+    table, rng = Table(policy, family, blank(family, len(thetas))), chance.generator(4)
     for turn in range(1, 61):
-        held, other = mind.copy(), mind.copy()
+        held, other = rng.copy(), rng.copy()
         twin = Table(policy, family, table.ledger)
         twin.memory = type(table.memory)(*(part.copy() for part in table.memory))
-        expected = entry(pick)(index=twin.indices(turn, held), mind=held)
-        arm, ties = table.choose(turn, mind)
+        expected = entry(pick)(index=twin.indices(turn, held), rng=held)
+        arm, ties = table.choose(turn, rng)
         assert (arm, ties) == expected
-        assert (mind == held).all()
+        assert (rng == held).all()
         assert 0.0 < table.propensity(turn, [], arm, ties) <= 1.0
         assert not np.isnan(table.indices(turn, other)).any()
         table.tell(arm, rewards[arm][int(table.ledger.plays[arm])])
@@ -429,13 +433,13 @@ def test_edges_are_never_nan(policy: Policy, family: Family) -> None:
     ):
         some = Ledger(*(np.ascontiguousarray(column[rows]) for column in ledger))
         for turn in (1, 2, 3, 1_000, 10**12):
-            table, mind = Table(policy, family, some), chance.generator(turn)
-            index = table.indices(turn, mind.copy())
+            table, rng = Table(policy, family, some), chance.generator(turn)
+            index = table.indices(turn, rng.copy())
             assert not np.isnan(index).any()
             unplayed = some.plays < 1e-200
             if unplayed.any() and not isinstance(policy, Random | Greedy | ExploreThenCommit):
                 assert (index[unplayed] == np.inf).all()
-            arm, ties = table.choose(turn, mind)
+            arm, ties = table.choose(turn, rng)
             assert index[arm] == index.max() or isinstance(policy, EpsilonGreedy)
             assert 1 <= ties <= len(some.plays)
 
@@ -480,37 +484,37 @@ def test_propensity_of_epsilon_greedy() -> None:
     assert table.propensity(9, best_closed, 1, 1) == pytest.approx(1.0)
     ledger.plays[3] = 1.0
     assert sum(table.propensity(9, [], a, 1) for a in range(4)) == pytest.approx(1.0)
-    mind, counts = chance.generator(8), np.zeros(4)
+    rng, counts = chance.generator(8), np.zeros(4)
     for _ in range(4_000):
-        counts[table.choose(9, mind)[0]] += 1
+        counts[table.choose(9, rng)[0]] += 1
     expected = [table.propensity(9, [], a, 1) for a in range(4)]
     assert counts / 4_000 == pytest.approx(expected, abs=0.05)  # six standard errors
 
 
 def test_explore_then_commit_commits() -> None:
     """Ten plays each, then one arm for ever, although its average falls below the others'."""
-    table, mind = Table(ExploreThenCommit(10), BERNOULLI, blank(BERNOULLI, 3)), chance.generator(3)
+    table, rng = Table(ExploreThenCommit(10), BERNOULLI, blank(BERNOULLI, 3)), chance.generator(3)
     for turn in range(1, 31):
-        arm, _ = table.choose(turn, mind)
+        arm, _ = table.choose(turn, rng)
         table.tell(arm, 1.0 if arm == 1 else 0.5)
     assert table.ledger.plays.tolist() == [10.0, 10.0, 10.0]
     for turn in range(31, 80):
-        assert table.choose(turn, mind) == (1, 1)
+        assert table.choose(turn, rng) == (1, 1)
         table.tell(1, 0.0)
 
 
 def test_explore_then_commit_breaks_a_tie_once() -> None:
     chosen = set()
     for seed in range(30):
-        table, mind = (
+        table, rng = (
             Table(ExploreThenCommit(1), BERNOULLI, blank(BERNOULLI, 2)),
             chance.generator(seed),
         )
         table.tell(0, 1.0)
         table.tell(1, 1.0)
-        first, ties = table.choose(3, mind)
+        first, ties = table.choose(3, rng)
         assert ties == 2
-        assert all(table.choose(turn, mind) == (first, 1) for turn in range(4, 9))
+        assert all(table.choose(turn, rng) == (first, 1) for turn in range(4, 9))
         chosen.add(first)
     assert chosen == {0, 1}
 
@@ -519,13 +523,13 @@ def test_dmed_plays_through_its_list() -> None:
     """Every arm on a list is played once before the next list is made, and the list is what the
     definition says.
     """
-    table, mind, nature = (
+    table, rng, nature = (
         Table(DMED(), BERNOULLI, blank(BERNOULLI, 5)),
         chance.generator(6),
         np.random.default_rng(6),
     )
     for turn in range(1, 6):
-        table.tell(table.choose(turn, mind)[0], float(nature.random() < 0.5))
+        table.tell(table.choose(turn, rng)[0], float(nature.random() < 0.5))
     waiting: set[int] = set()
     for turn in range(6, 400):
         if not waiting:
@@ -536,7 +540,7 @@ def test_dmed_plays_through_its_list() -> None:
                 for a, (n, m, _) in enumerate(arms)
                 if m == best or n * d(BERNOULLI, m, best, 1.0) <= math.log(turn / n)
             }
-        arm, ties = table.choose(turn, mind)
+        arm, ties = table.choose(turn, rng)
         assert arm in waiting
         assert ties == len(waiting)
         waiting.remove(arm)

@@ -34,7 +34,7 @@ def first_alarm(detector, rewards) -> int | None:
     marks, state = np.zeros(MARKS), np.zeros(detector.size)
     params = detector.params(COIN)
     for i, reward in enumerate(rewards, start=1):
-        if type(detector).watch(COIN.kernels, COIN.law, params, marks, state, float(reward)):
+        if type(detector).watch(COIN.kernels, COIN.constants, params, marks, state, float(reward)):
             return i
     return None
 
@@ -72,7 +72,7 @@ def test_likelihood_ratio_keeps_a_bounded_grid() -> None:
     detector = GLRTest(delta=0.01, every=40)
     marks, state, params = np.zeros(MARKS), np.zeros(detector.size), detector.params(COIN)
     for reward in rewards[:1_200]:
-        assert not detectors.glr_watch(COIN.kernels, COIN.law, params, marks, state, reward)
+        assert not detectors.glr_watch(COIN.kernels, COIN.constants, params, marks, state, reward)
     stride, kept = int(marks[detectors.STRIDE]), int(marks[detectors.KEPT])
     assert (stride, kept) == (8, 150)
     sums = np.cumsum(rewards)[stride - 1 : 1_200 : stride]

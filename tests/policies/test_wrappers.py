@@ -213,23 +213,23 @@ def test_kernels_are_those_of_the_policy_inside(policy: Wrapper) -> None:
 
     def ran(name: str, state: tuple[Policy, Any, Any], value: float) -> Any:
         player, ledger, memory = state
-        seen = FAMILY.kernels, FAMILY.law, player.params(FAMILY), ledger, memory
-        clock, mind, out = (TURN, value), chance.generator(5), np.zeros(ARMS)
+        seen = FAMILY.kernels, FAMILY.constants, player.params(FAMILY), ledger, memory
+        clock, rng, out = (TURN, value), chance.generator(5), np.zeros(ARMS)
         if isinstance(policy, Restarting) and player is not policy:
             clock = int(remembered_turn(ledger)), value
         if isinstance(policy, Forced) and player is not policy and name in ("indices", "choose"):
-            chance.uniform(mind)  # the coin
+            chance.uniform(rng)  # the coin
         call = getattr(player.kernels, name)
         none_closed = np.zeros(0, dtype=np.bool_)
         deal = Deal.blank(ARMS, FAMILY.dimension)
         with np.errstate(all="ignore"):
             found = {
-                "indices": lambda: call(*seen, *clock, mind, out),
-                "choose": lambda: call(player.kernels, *seen, *clock, mind, out),
+                "indices": lambda: call(*seen, *clock, rng, out),
+                "choose": lambda: call(player.kernels, *seen, *clock, rng, out),
                 "propensity": lambda: call(*seen, *clock, none_closed, 1, 1),
                 "recommend": lambda: call(*seen, out),
                 "finished": lambda: bool(call(*seen)),
-                "deal": lambda: call(player.kernels, *seen, *clock, 10.0, mind, deal),
+                "deal": lambda: call(player.kernels, *seen, *clock, 10.0, rng, deal),
             }[name]()
         return plain([np.array([found], dtype=np.float64) if found is not None else 0, out, *deal])
 
@@ -288,15 +288,19 @@ def test_phases_forward_to_the_policy_that_acts() -> None:
         acting = phases.acting(seat.memory)
         assert acting == (phases.first if turns > TURN else phases.then)
         kept = seat.memory.first if turns > TURN else seat.memory.then
-        seen = FAMILY.kernels, FAMILY.law, acting.params(FAMILY), seat.ledger, kept
-        own = FAMILY.kernels, FAMILY.law, seat.params, seat.ledger, seat.memory
+        seen = FAMILY.kernels, FAMILY.constants, acting.params(FAMILY), seat.ledger, kept
+        own = FAMILY.kernels, FAMILY.constants, seat.params, seat.ledger, seat.memory
         deals = [Deal.blank(ARMS, FAMILY.dimension) for _ in range(2)]
         value = float(acting.turn_values(np.array([float(TURN)]), ARMS)[0])
         for kernels, state, deal in zip(
             (acting.kernels, phases.kernels), (seen, own), deals, strict=True
         ):
             state = copy.deepcopy(state[3:])
-            first = FAMILY.kernels, FAMILY.law, (seen if kernels is acting.kernels else own)[2]
+            first = (
+                FAMILY.kernels,
+                FAMILY.constants,
+                (seen if kernels is acting.kernels else own)[2],
+            )
             with np.errstate(all="ignore"):
                 kernels.deal(kernels, *first, *state, TURN, value, 10.0, chance.generator(5), deal)
         assert deals[0].dealt.tolist() == deals[1].dealt.tolist()

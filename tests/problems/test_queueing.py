@@ -83,9 +83,9 @@ def test_what_matching_by_lengths_can_bear():
         assert np.isinf(belman.problems.queue(rates, [0.39, 0.39]).load).any()
 
 
-@pytest.mark.parametrize("law", ["bernoulli", "geometric", "exponential"])
-def test_a_queue_travels_to_other_processes(law):
-    problem = belman.problems.queue([[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_law=law)
+@pytest.mark.parametrize("constants", ["bernoulli", "geometric", "exponential"])
+def test_a_queue_travels_to_other_processes(constants):
+    problem = belman.problems.queue([[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_law=constants)
     there = pickle.loads(pickle.dumps(problem))
     assert there == problem
     assert hash(there) == hash(problem)

@@ -31,7 +31,9 @@ def test_the_adversary_keeps_to_its_budget_and_lies_against_the_best():
     family, rng, spent = Bernoulli(), np.random.default_rng(1), 0.0
     for turn in range(1, 60):
         arm = int(rng.integers(2))
-        told, true = falsified(family.kernels, family.law, source, 0, None, arm, turn, rng.random())
+        told, true = falsified(
+            family.kernels, family.constants, source, 0, None, arm, turn, rng.random()
+        )
         assert told == true or told == float(arm == 1)
         spent += abs(told - true)
     assert spent == 3.0

@@ -14,10 +14,10 @@ KINDS = {"Thompson": "BernoulliThompsonSamplingPolicy", "KL-UCB": "KLUCBPolicy"}
 class _Player:
     def __init__(self, name: str, arms: int, seed: int) -> None:
         self.policy = getattr(policies, KINDS[name])(n_arms=arms)
-        self.mind = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
 
     def ask(self) -> int:
-        return self.policy.select_action(rng=self.mind)
+        return self.policy.select_action(rng=self.rng)
 
     def tell(self, arm: int, reward: int) -> None:
         self.policy.update(action=arm, reward=float(reward))

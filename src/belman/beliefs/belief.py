@@ -3,7 +3,7 @@
 A belief is a row of coordinates (one array per arm). It is an exponential family b_η(θ) = h(θ)
 exp(⟨η, S(θ)⟩ − A(η)) with natural parameters η, mean parameters m = ∇A(η) = E[S(θ)] and Fisher
 metric ∇²A(η). Coordinates are those in which a person would write the law, such as (α, β);
-`natural` turns them into η. Every kernel takes `law`, the numbers that the user chose for the
+`natural` turns them into η. Every kernel takes `constants`, the numbers that the user chose for the
 family.
 """
 
@@ -24,15 +24,15 @@ class BeliefKernels(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `natural(law, belief, out)` | η |
-    | `from_natural(law, eta, out)` | the coordinates of η |
-    | `blend(law, belief, other, weight)` | belief ← weight·belief + (1 − weight)·other, in η |
-    | `log_partition(law, belief)` | A(η) |
-    | `mean_parameters(law, belief, out)` | m(η) |
-    | `solve(law, target, belief)` | moves `belief`, the first guess, to where m(η) = `target` |
-    | `metric(law, belief, out)` | ∇²A(η) |
-    | `divergence(law, belief, other)` | KL(belief ‖ other), stable |
-    | `log_density(law, belief, theta)` | ln b(θ) |
+    | `natural(constants, belief, out)` | η |
+    | `from_natural(constants, eta, out)` | the coordinates of η |
+    | `blend(constants, belief, other, weight)` | belief ← weight·belief + (1 − weight)·other, in η |
+    | `log_partition(constants, belief)` | A(η) |
+    | `mean_parameters(constants, belief, out)` | m(η) |
+    | `solve(constants, target, belief)` | moves `belief`, the first guess, to where m(η) = `target` |
+    | `metric(constants, belief, out)` | ∇²A(η) |
+    | `divergence(constants, belief, other)` | KL(belief ‖ other), stable |
+    | `log_density(constants, belief, theta)` | ln b(θ) |
     """
 
     natural: Kernel

@@ -24,24 +24,24 @@ _TINY = 1e-300
 
 
 @kernel
-def natural(law, belief, out):
+def natural(constants, belief, out):
     out[0] = belief[0]
     out[1] = belief[1]
 
 
 @kernel
-def blend(law, belief, other, weight):
+def blend(constants, belief, other, weight):
     belief[0] = weight * belief[0] + (1.0 - weight) * other[0]
     belief[1] = weight * belief[1] + (1.0 - weight) * other[1]
 
 
 @kernel
-def log_partition(law, belief):
+def log_partition(constants, belief):
     return log_beta(belief[0], belief[1])
 
 
 @kernel
-def mean_parameters(law, belief, out):
+def mean_parameters(constants, belief, out):
     total = belief[0] + belief[1]
     gap = digamma_gap(total)
     out[0] = math.log(belief[0] / total) - digamma_gap(belief[0]) + gap
@@ -49,7 +49,7 @@ def mean_parameters(law, belief, out):
 
 
 @kernel
-def metric(law, belief, out):
+def metric(constants, belief, out):
     total = trigamma(belief[0] + belief[1])
     out[0, 0] = trigamma(belief[0]) - total
     out[1, 1] = trigamma(belief[1]) - total
@@ -58,7 +58,7 @@ def metric(law, belief, out):
 
 
 @kernel
-def solve(law, target, belief):
+def solve(constants, target, belief):
     """Newton on the convex A(η) − ⟨η, target⟩ in (α, β), with steps kept inside the domain."""
     a, b = belief[0], belief[1]
     noise = 1e-15 * (1.0 + abs(target[0]) + abs(target[1]))
@@ -87,7 +87,7 @@ def solve(law, target, belief):
 
 
 @kernel
-def divergence(law, belief, other):
+def divergence(constants, belief, other):
     return divergence_between(belief[0], belief[1], other[0], other[1])
 
 
@@ -116,7 +116,7 @@ def divergence_between(a, b, new_a, new_b):
 
 
 @kernel
-def log_density(law, belief, theta):
+def log_density(constants, belief, theta):
     return log_density_at(belief[0], belief[1], theta)
 
 

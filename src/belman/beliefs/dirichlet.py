@@ -34,19 +34,19 @@ def total(belief):
 
 
 @kernel
-def natural(law, belief, out):
+def natural(constants, belief, out):
     for i in range(belief.size):
         out[i] = belief[i]
 
 
 @kernel
-def blend(law, belief, other, weight):
+def blend(constants, belief, other, weight):
     for i in range(belief.size):
         belief[i] = weight * belief[i] + (1.0 - weight) * other[i]
 
 
 @kernel
-def log_partition(law, belief):
+def log_partition(constants, belief):
     found = -log_gamma(total(belief))
     for i in range(belief.size):
         found += log_gamma(belief[i])
@@ -54,7 +54,7 @@ def log_partition(law, belief):
 
 
 @kernel
-def mean_parameters(law, belief, out):
+def mean_parameters(constants, belief, out):
     """ψ(α_i) − ψ(ν), as ln(α_i/ν) and two small terms."""
     whole = total(belief)
     gap = digamma_gap(whole)
@@ -63,7 +63,7 @@ def mean_parameters(law, belief, out):
 
 
 @kernel
-def solve(law, target, belief):
+def solve(constants, target, belief):
     """Newton on the convex A(η) − ⟨η, target⟩: a diagonal less a constant is inverted at once."""
     size, noise = belief.size, 0.0
     for i in range(size):
@@ -100,7 +100,7 @@ def _step(count, whole, gap, target, common):
 
 
 @kernel
-def metric(law, belief, out):
+def metric(constants, belief, out):
     shared = trigamma(total(belief))
     for i in range(belief.size):
         for j in range(belief.size):
@@ -109,7 +109,7 @@ def metric(law, belief, out):
 
 
 @kernel
-def divergence(law, belief, other):
+def divergence(constants, belief, other):
     found = 0.0
     left, new_left = belief[belief.size - 1], other[belief.size - 1]
     for k in range(belief.size - 1):
@@ -121,9 +121,9 @@ def divergence(law, belief, other):
 
 
 @kernel
-def log_density(law, belief, theta):
+def log_density(constants, belief, theta):
     """Of the chances w, over dw_1 … dw_{D−1}; θ has their partial sums from its third number on."""
-    found, before = -log_partition(law, belief), 0.0
+    found, before = -log_partition(constants, belief), 0.0
     for i in range(belief.size):
         found += (belief[i] - 1.0) * math.log(max(theta[2 + i] - before, _TINY))
         before = theta[2 + i]

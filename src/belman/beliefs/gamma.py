@@ -24,18 +24,18 @@ _STEPS = 200
 
 
 @kernel
-def log_partition(law, belief):
+def log_partition(constants, belief):
     return log_gamma(belief[0]) - belief[0] * math.log(belief[1])
 
 
 @kernel
-def mean_parameters(law, belief, out):
+def mean_parameters(constants, belief, out):
     out[0] = math.log(belief[0] / belief[1]) - digamma_gap(belief[0])
     out[1] = -belief[0] / belief[1]
 
 
 @kernel
-def metric(law, belief, out):
+def metric(constants, belief, out):
     out[0, 0] = trigamma(belief[0])
     out[1, 1] = belief[0] / (belief[1] * belief[1])
     out[0, 1] = -1.0 / belief[1]
@@ -60,7 +60,7 @@ def solve_shape(gap, guess):
 
 
 @kernel
-def solve(law, target, belief):
+def solve(constants, target, belief):
     """One equation, ψ(α) − ln α = E[ln θ] − ln E[θ], then β = α/E[θ]."""
     mean = -target[1]
     gap = max(math.log(mean) - target[0], 1e-17)
@@ -69,7 +69,7 @@ def solve(law, target, belief):
 
 
 @kernel
-def divergence(law, belief, other):
+def divergence(constants, belief, other):
     """KL between Gamma laws as a sum of terms that do not cancel (see beta.divergence)."""
     a, new_a = belief[0], other[0]
     count = lift_count(min(a, new_a))
@@ -85,8 +85,8 @@ def divergence(law, belief, other):
 
 
 @kernel
-def log_density(law, belief, theta):
-    return log_power(belief[0] - 1.0, theta) - belief[1] * theta - log_partition(law, belief)
+def log_density(constants, belief, theta):
+    return log_power(belief[0] - 1.0, theta) - belief[1] * theta - log_partition(constants, belief)
 
 
 KERNELS = BeliefKernels.of({**globals(), "natural": beta.natural, "blend": beta.blend})

@@ -33,16 +33,16 @@ _ULP = 2.3e-16
 
 
 @kernel
-def farthest(law):
+def farthest(constants):
     """How far u may go: where the range ends, θ is within e⁻⁷⁰⁰ of its end, or as large as e⁷⁰⁰."""
-    return 1e30 if law[0] == -math.inf and law[1] == math.inf else _FAR
+    return 1e30 if constants[0] == -math.inf and constants[1] == math.inf else _FAR
 
 
 @kernel
-def place(law, u):
+def place(constants, u):
     """θ and dθ/du at u: u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by finite ends."""
-    low, high = law[0], law[1]
-    far = farthest(law)
+    low, high = constants[0], constants[1]
+    far = farthest(constants)
     u = min(max(u, -far), far)
     if low == -math.inf and high == math.inf:
         return u, 1.0
@@ -58,9 +58,9 @@ def place(law, u):
 
 
 @kernel
-def log_stretch(law, u):
+def log_stretch(constants, u):
     """ln dθ/du and its derivative."""
-    low, high = law[0], law[1]
+    low, high = constants[0], constants[1]
     if low == -math.inf and high == math.inf:
         return 0.0, 0.0
     if high == math.inf:
@@ -71,9 +71,9 @@ def log_stretch(law, u):
 
 
 @kernel
-def locate(law, theta):
+def locate(constants, theta):
     """The u of a θ."""
-    low, high = law[0], law[1]
+    low, high = constants[0], constants[1]
     if low == -math.inf and high == math.inf:
         return theta
     if high == math.inf:
@@ -84,9 +84,9 @@ def locate(law, theta):
 
 
 @kernel
-def offset(law, u, z):
+def offset(constants, u, z):
     """θ(u + z) − θ(u) without cancellation."""
-    low, high = law[0], law[1]
+    low, high = constants[0], constants[1]
     if low == -math.inf and high == math.inf:
         return z
     if high == math.inf:

@@ -41,7 +41,7 @@ def of_sums(soft, alpha, beyond):
 
 
 @kernel
-def natural(law, belief, out):
+def natural(constants, belief, out):
     worth = belief[1] + belief[2]
     first, second = of_mean(belief)
     out[0] = worth
@@ -50,7 +50,7 @@ def natural(law, belief, out):
 
 
 @kernel
-def from_natural(law, eta, out):
+def from_natural(constants, eta, out):
     """s = m(1 − m) ν (c − ν)/(c + 1)."""
     worth, first, second = eta[0], eta[1], eta[2]
     count = first + second
@@ -65,43 +65,43 @@ def from_natural(law, eta, out):
 
 
 @kernel
-def blend(law, belief, other, weight):
+def blend(constants, belief, other, weight):
     """Sums fade as those of rewards that count less: what is blended is the coordinates."""
     for i in range(3):
         belief[i] = weight * belief[i] + (1.0 - weight) * other[i]
 
 
 @kernel
-def log_partition(law, belief):
+def log_partition(constants, belief):
     first, second = of_mean(belief)
     return log_beta(first, second) - math.log(belief[1] + belief[2])
 
 
 @kernel
-def mean_parameters(law, belief, out):
+def mean_parameters(constants, belief, out):
     worth = belief[1] + belief[2]
     first, second = of_mean(belief)
     out[1] = first
     out[2] = second
-    beta.mean_parameters(law, out[1:], out[1:])
+    beta.mean_parameters(constants, out[1:], out[1:])
     out[0] = -1.0 / worth
 
 
 @kernel
-def solve(law, target, belief):
+def solve(constants, target, belief):
     """Newton for the Beta law of the mean, from the guess if it is proper; ν in closed form."""
     first, second = 1.0, 1.0
     if min(belief[1], belief[2]) > 0.0:
         first, second = of_mean(belief)
     belief[1] = first
     belief[2] = second
-    beta.solve(law, target[1:], belief[1:])
+    beta.solve(constants, target[1:], belief[1:])
     belief[0] = -1.0 / target[0]
-    from_natural(law, belief, belief)
+    from_natural(constants, belief, belief)
 
 
 @kernel
-def metric(law, belief, out):
+def metric(constants, belief, out):
     worth = belief[1] + belief[2]
     first, second = of_mean(belief)
     total = trigamma(first + second)
@@ -116,7 +116,7 @@ def metric(law, belief, out):
 
 
 @kernel
-def divergence(law, belief, other):
+def divergence(constants, belief, other):
     first, second = of_mean(belief)
     new_first, new_second = of_mean(other)
     worth, new_worth = belief[1] + belief[2], other[1] + other[2]
@@ -125,7 +125,7 @@ def divergence(law, belief, other):
 
 
 @kernel
-def log_density(law, belief, theta):
+def log_density(constants, belief, theta):
     """Of (μ, λ), which head θ, over dμ dλ."""
     first, second = of_mean(belief)
     worth = belief[1] + belief[2]

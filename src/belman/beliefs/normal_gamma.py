@@ -14,7 +14,7 @@ from belman.special import digamma_gap, log_gamma, log_power, ratio_excess, trig
 
 
 @kernel
-def natural(law, belief, out):
+def natural(constants, belief, out):
     mean, precision = belief[0], belief[1]
     out[0] = belief[2] - 0.5
     out[1] = belief[3] + 0.5 * precision * mean * mean
@@ -23,7 +23,7 @@ def natural(law, belief, out):
 
 
 @kernel
-def from_natural(law, eta, out):
+def from_natural(constants, eta, out):
     mean = eta[2] / eta[3]
     out[0] = mean
     out[1] = eta[3]
@@ -32,7 +32,7 @@ def from_natural(law, eta, out):
 
 
 @kernel
-def blend(law, belief, other, weight):
+def blend(constants, belief, other, weight):
     kept, added = weight * belief[1], (1.0 - weight) * other[1]
     precision = kept + added
     shift = other[0] - belief[0]
@@ -44,12 +44,12 @@ def blend(law, belief, other, weight):
 
 
 @kernel
-def log_partition(law, belief):
+def log_partition(constants, belief):
     return log_gamma(belief[2]) - belief[2] * math.log(belief[3]) - 0.5 * math.log(belief[1])
 
 
 @kernel
-def mean_parameters(law, belief, out):
+def mean_parameters(constants, belief, out):
     mean, rate = belief[0], belief[2] / belief[3]
     out[0] = math.log(rate) - digamma_gap(belief[2])
     out[1] = -rate
@@ -58,7 +58,7 @@ def mean_parameters(law, belief, out):
 
 
 @kernel
-def solve(law, target, belief):
+def solve(constants, target, belief):
     """The Gamma recipe for (α, β), then the location and its precision in closed form."""
     rate = -target[1]
     gap = max(math.log(rate) - target[0], 1e-17)
@@ -72,7 +72,7 @@ def solve(law, target, belief):
 
 
 @kernel
-def metric(law, belief, out):
+def metric(constants, belief, out):
     mean, precision, shape, rate = belief[0], belief[1], belief[2], belief[3]
     lam, lam_variance = shape / rate, shape / (rate * rate)
     square = mean * mean
@@ -93,20 +93,20 @@ def metric(law, belief, out):
 
 
 @kernel
-def divergence(law, belief, other):
+def divergence(constants, belief, other):
     shift = belief[0] - other[0]
     location = 0.5 * ratio_excess(other[1], belief[1], other[1] - belief[1])
     moved = 0.5 * other[1] * belief[2] / belief[3] * shift * shift
-    return gamma.divergence(law, belief[2:], other[2:]) + location + moved
+    return gamma.divergence(constants, belief[2:], other[2:]) + location + moved
 
 
 @kernel
-def log_density(law, belief, theta):
+def log_density(constants, belief, theta):
     """Of (μ, λ), over dμ dλ."""
     shift, lam = theta[0] - belief[0], theta[1]
     rate = belief[3] + 0.5 * belief[1] * shift * shift
     gamma_part = log_power(belief[2] - 0.5, lam) - lam * rate
-    return gamma_part - 0.5 * math.log(2.0 * math.pi) - log_partition(law, belief)
+    return gamma_part - 0.5 * math.log(2.0 * math.pi) - log_partition(constants, belief)
 
 
 KERNELS = BeliefKernels.of(globals())

@@ -17,60 +17,62 @@ def beside_chance(other: BeliefKernels, parameters: int) -> BeliefKernels:
     one = parameters == 1
 
     @kernel
-    def natural(law, belief, out):
-        beta.natural(law, belief[:2], out[:2])
-        other.natural(law, belief[2:], out[2:])
+    def natural(constants, belief, out):
+        beta.natural(constants, belief[:2], out[:2])
+        other.natural(constants, belief[2:], out[2:])
 
     @kernel
-    def from_natural(law, eta, out):
-        beta.natural(law, eta[:2], out[:2])
-        other.from_natural(law, eta[2:], out[2:])
+    def from_natural(constants, eta, out):
+        beta.natural(constants, eta[:2], out[:2])
+        other.from_natural(constants, eta[2:], out[2:])
 
     @kernel
-    def blend(law, belief, rival, weight):
-        beta.blend(law, belief[:2], rival[:2], weight)
-        other.blend(law, belief[2:], rival[2:], weight)
+    def blend(constants, belief, rival, weight):
+        beta.blend(constants, belief[:2], rival[:2], weight)
+        other.blend(constants, belief[2:], rival[2:], weight)
 
     @kernel
-    def log_partition(law, belief):
-        return beta.log_partition(law, belief[:2]) + other.log_partition(law, belief[2:])
+    def log_partition(constants, belief):
+        return beta.log_partition(constants, belief[:2]) + other.log_partition(
+            constants, belief[2:]
+        )
 
     @kernel
-    def mean_parameters(law, belief, out):
-        beta.mean_parameters(law, belief[:2], out[:2])
-        other.mean_parameters(law, belief[2:], out[2:])
+    def mean_parameters(constants, belief, out):
+        beta.mean_parameters(constants, belief[:2], out[:2])
+        other.mean_parameters(constants, belief[2:], out[2:])
 
     @kernel
-    def solve(law, target, belief):
-        beta.solve(law, target[:2], belief[:2])
-        other.solve(law, target[2:], belief[2:])
+    def solve(constants, target, belief):
+        beta.solve(constants, target[:2], belief[:2])
+        other.solve(constants, target[2:], belief[2:])
 
     @kernel
-    def metric(law, belief, out):
+    def metric(constants, belief, out):
         for i in range(2):
             for j in range(2, belief.size):
                 out[i, j] = 0.0
                 out[j, i] = 0.0
-        beta.metric(law, belief[:2], out[:2, :2])
-        other.metric(law, belief[2:], out[2:, 2:])
+        beta.metric(constants, belief[:2], out[:2, :2])
+        other.metric(constants, belief[2:], out[2:, 2:])
 
     @kernel
-    def divergence(law, belief, rival):
-        chances = beta.divergence(law, belief[:2], rival[:2])
-        return chances + other.divergence(law, belief[2:], rival[2:])
+    def divergence(constants, belief, rival):
+        chances = beta.divergence(constants, belief[:2], rival[:2])
+        return chances + other.divergence(constants, belief[2:], rival[2:])
 
     if one:
 
         @kernel
-        def log_density(law, belief, theta):
-            chance = beta.log_density(law, belief[:2], theta[0])
-            return chance + other.log_density(law, belief[2:], theta[1])
+        def log_density(constants, belief, theta):
+            chance = beta.log_density(constants, belief[:2], theta[0])
+            return chance + other.log_density(constants, belief[2:], theta[1])
 
     else:
 
         @kernel
-        def log_density(law, belief, theta):
-            chance = beta.log_density(law, belief[:2], theta[0])
-            return chance + other.log_density(law, belief[2:], theta[1:])
+        def log_density(constants, belief, theta):
+            chance = beta.log_density(constants, belief[:2], theta[0])
+            return chance + other.log_density(constants, belief[2:], theta[1:])
 
     return BeliefKernels.of(locals())

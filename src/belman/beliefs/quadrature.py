@@ -72,10 +72,10 @@ class Quadrature(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `slope(law, theta)`, `parameter(law, mean)` | the reward law's, or what stands in for them |
-    | `excess(law, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
-    | `window(law, chi, nu)` | the mode in u, and how far the belief reaches to its left and right |
-    | `lay(law, chi, nu, centre, left, right, mesh)` | fills it; θ₀, B′(θ₀), A − χθ₀ + νB(θ₀) |
+    | `slope(constants, theta)`, `parameter(constants, mean)` | the reward law's, or what stands in for them |
+    | `excess(constants, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
+    | `window(constants, chi, nu)` | the mode in u, and how far the belief reaches to its left and right |
+    | `lay(constants, chi, nu, centre, left, right, mesh)` | fills it; θ₀, B′(θ₀), A − χθ₀ + νB(θ₀) |
     """
 
     belief: BeliefKernels
@@ -87,7 +87,7 @@ class Quadrature(Bundle):
 
 
 @kernel
-def no_floor(law):
+def no_floor(constants):
     return 0.0
 
 
@@ -95,12 +95,12 @@ def searcher(function: Kernel) -> Kernel:
     """A kernel for the root u of falling function(law, a, b, u): doubled steps, halves, secants."""
 
     @kernel
-    def search(law, a, b):
-        far = farthest(law)
+    def search(constants, a, b):
+        far = farthest(constants)
         low, high, below, above = -2.0 * far, 2.0 * far, 0.0, 0.0
         x, step, side = 0.0, 1.0, 0
         for _ in range(_STEPS):
-            value = function(law, a, b, x)
+            value = function(constants, a, b, x)
             before = x
             if value > 0.0:
                 above *= 0.5 if side > 0 else 1.0
@@ -129,12 +129,14 @@ def richardson(function: Kernel) -> Kernel:
     """A kernel for the derivative of function(law, theta): central differences, Neville's table."""
 
     @allocating_kernel
-    def derivative(law, theta):
+    def derivative(constants, theta):
         table = np.empty(8)
-        step = 0.25 * min(max(1.0, abs(theta)), min(theta - law[0], law[1] - theta))
+        step = 0.25 * min(max(1.0, abs(theta)), min(theta - constants[0], constants[1] - theta))
         best, error = 0.0, math.inf
         for level in range(table.size):
-            fresh = (function(law, theta + step) - function(law, theta - step)) / (2.0 * step)
+            fresh = (function(constants, theta + step) - function(constants, theta - step)) / (
+                2.0 * step
+            )
             factor = 1.0
             for k in range(level):
                 factor *= 4.0
@@ -153,28 +155,28 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
     """The kernels `window` and `lay` of a quadrature."""
 
     @kernel
-    def climb(law, chi, nu, u):
+    def climb(constants, chi, nu, u):
         """d/du of the log density: it falls through 0 once, because B is convex."""
-        theta, stretch = place(law, u)
-        return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
+        theta, stretch = place(constants, u)
+        return (chi - nu * slope(constants, theta)) * stretch + log_stretch(constants, u)[1]
 
     find_mode = searcher(climb)
 
     @kernel
-    def fall(law, chi, nu, centre, z):
+    def fall(constants, chi, nu, centre, z):
         """By how much the logarithm of the density falls from the mode to a distance z."""
         total = 0.0
         for k in range(_COARSE_NODES.size):
             u = centre + 0.5 * z * (1.0 + _COARSE_NODES[k])
-            total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, u)
+            total += _COARSE_WEIGHTS[k] * climb(constants, chi, nu, u)
         return -0.5 * z * total
 
     @kernel
-    def reach(law, chi, nu, centre, z):
+    def reach(constants, chi, nu, centre, z):
         """A distance on the side of z at which the density has fallen by e⁴⁶ or somewhat more."""
         inner, shallow, outer, deep = 0.0, 0.0, 0.0, 0.0
         for _ in range(_STEPS):
-            depth = fall(law, chi, nu, centre, z)
+            depth = fall(constants, chi, nu, centre, z)
             if depth < _DEEP:
                 inner, shallow = z, depth
             elif depth < 1.5 * _DEEP or abs(z) < 1e-30:
@@ -182,7 +184,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
             else:
                 outer, deep = z, depth
             if outer == 0.0:
-                if abs(z) >= farthest(law):
+                if abs(z) >= farthest(constants):
                     break
                 z *= 2.0
             elif inner == 0.0:
@@ -191,18 +193,18 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 known = shallow > 0.0 and deep < 1e6 * shallow
                 share = math.log(1.2 * _DEEP / shallow) / math.log(deep / shallow) if known else 0.5
                 z = inner * (outer / inner) ** share
-        return min(abs(z), max(farthest(law) - abs(centre), 1.0))
+        return min(abs(z), max(farthest(constants) - abs(centre), 1.0))
 
     @kernel
-    def window(law, chi, nu):
-        centre = find_mode(law, chi, nu)
-        right = reach(law, chi, nu, centre, 1.0)
-        return centre, reach(law, chi, nu, centre, -right), right
+    def window(constants, chi, nu):
+        centre = find_mode(constants, chi, nu)
+        right = reach(constants, chi, nu, centre, 1.0)
+        return centre, reach(constants, chi, nu, centre, -right), right
 
     @kernel
-    def lay(law, chi, nu, centre, left, right, mesh):
-        theta = place(law, centre)[0]
-        rate, base = slope(law, theta), log_stretch(law, centre)[0]
+    def lay(constants, chi, nu, centre, left, right, mesh):
+        theta = place(constants, centre)[0]
+        rate, base = slope(constants, theta), log_stretch(constants, centre)[0]
         tilt = chi - nu * rate
         peak = -math.inf
         for side in range(2):
@@ -214,8 +216,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 middle, half = 0.5 * (low + high), 0.5 * (high - low)
                 gain = 0.0
                 for i in range(ORDER):
-                    here, stretch = place(law, centre + (middle + half * NODES[i]))
-                    mesh[2, first + i] = half * (slope(law, here) - rate) * stretch
+                    here, stretch = place(constants, centre + (middle + half * NODES[i]))
+                    mesh[2, first + i] = half * (slope(constants, here) - rate) * stretch
                     gain += WEIGHTS[i] * mesh[2, first + i]
                 for i in range(ORDER):
                     excess = inner if side == 1 else inner - gain
@@ -225,8 +227,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 inner += gain if side == 1 else -gain
                 for i in range(ORDER):
                     z = middle + half * NODES[i]
-                    delta = offset(law, centre, z)
-                    stretch = log_stretch(law, centre + z)[0] - base
+                    delta = offset(constants, centre, z)
+                    stretch = log_stretch(constants, centre + z)[0] - base
                     height = tilt * delta - nu * mesh[1, first + i] + stretch
                     peak = max(peak, height)
                     mesh[0, first + i] = delta
@@ -253,49 +255,53 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
     window, lay = mesher(slope)
 
     @kernel
-    def mean_gap(law, target, sign, u):
-        return sign * (target - mean(law, place(law, u)[0]))
+    def mean_gap(constants, target, sign, u):
+        return sign * (target - mean(constants, place(constants, u)[0]))
 
     find_mean = searcher(mean_gap)
 
     @kernel
-    def found_parameter(law, target):
-        rises = mean(law, place(law, 1.0)[0]) >= mean(law, place(law, -1.0)[0])
-        return place(law, find_mean(law, target, 1.0 if rises else -1.0))[0]
+    def found_parameter(constants, target):
+        rises = mean(constants, place(constants, 1.0)[0]) >= mean(
+            constants, place(constants, -1.0)[0]
+        )
+        return place(constants, find_mean(constants, target, 1.0 if rises else -1.0))[0]
 
     @kernel
-    def excess(law, theta, other):
-        base, rate, step = partition(law, theta), slope(law, theta), other - theta
-        value = partition(law, other) - base - rate * step
+    def excess(constants, theta, other):
+        base, rate, step = partition(constants, theta), slope(constants, theta), other - theta
+        value = partition(constants, other) - base - rate * step
         if not value < 1e-3 * (abs(base) + abs(rate * step)):
             return value
         total = 0.0
         for k in range(ORDER):
-            total += 0.5 * WEIGHTS[k] * (slope(law, theta + 0.5 * step * (1.0 + NODES[k])) - rate)
+            total += (
+                0.5 * WEIGHTS[k] * (slope(constants, theta + 0.5 * step * (1.0 + NODES[k])) - rate)
+            )
         return max(0.0, total * step)
 
     @kernel
-    def survey(law, chi, nu, mesh):
-        centre, left, right = window(law, chi, nu)
-        return lay(law, chi, nu, centre, left, right, mesh)
+    def survey(constants, chi, nu, mesh):
+        centre, left, right = window(constants, chi, nu)
+        return lay(constants, chi, nu, centre, left, right, mesh)
 
     @allocating_kernel
-    def log_partition(law, belief):
-        theta, _, level = survey(law, belief[0], belief[1], np.empty(MESH))
-        return belief[0] * theta - belief[1] * partition(law, theta) + level
+    def log_partition(constants, belief):
+        theta, _, level = survey(constants, belief[0], belief[1], np.empty(MESH))
+        return belief[0] * theta - belief[1] * partition(constants, theta) + level
 
     @allocating_kernel
-    def mean_parameters(law, belief, out):
+    def mean_parameters(constants, belief, out):
         mesh = np.empty(MESH)
-        theta, rate, _ = survey(law, belief[0], belief[1], mesh)
+        theta, rate, _ = survey(constants, belief[0], belief[1], mesh)
         delta, lost = moments(mesh)[:2]
         out[0] = theta + delta
-        out[1] = -(partition(law, theta) + rate * delta + lost)
+        out[1] = -(partition(constants, theta) + rate * delta + lost)
 
     @allocating_kernel
-    def metric(law, belief, out):
+    def metric(constants, belief, out):
         mesh = np.empty(MESH)
-        rate = survey(law, belief[0], belief[1], mesh)[1]
+        rate = survey(constants, belief[0], belief[1], mesh)[1]
         square, cross, other = moments(mesh)[2:]
         out[0, 0] = square
         out[0, 1] = -(rate * square + cross)
@@ -303,7 +309,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         out[1, 1] = rate * (rate * square + 2.0 * cross) + other
 
     @allocating_kernel
-    def solve(law, target, belief):
+    def solve(constants, target, belief):
         """Newton on the convex A(η) − ⟨η, target⟩ in (c, −ν) of (δ, D), which hardly correlate.
 
         Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for
@@ -313,13 +319,13 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         mesh = np.empty(MESH)
         chi, nu = belief[0], belief[1]
         old_chi, old_nu, least = chi, nu, math.inf
-        floor = lowest(law)
+        floor = lowest(constants)
         guessed = False
         for _ in range(_STEPS):
             decrement, value, noise, bound = math.nan, math.nan, 0.0, False
             if nu > floor:
-                theta, rate, level = survey(law, chi, nu, mesh)
-                base = partition(law, theta)
+                theta, rate, level = survey(constants, chi, nu, mesh)
+                base = partition(constants, theta)
                 delta, lost, square, cross, other = moments(mesh)
                 off = target[0] - theta - delta
                 miss = -target[1] - base - rate * (target[0] - theta) - lost
@@ -336,11 +342,14 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 noise = 1e-14 * (abs(chi * theta) + abs(nu * base) + 1.0)
             if not guessed and not decrement < 1.0:
                 guessed = True
-                low, high = place(law, -farthest(law))[0], place(law, farthest(law))[0]
+                low, high = (
+                    place(constants, -farthest(constants))[0],
+                    place(constants, farthest(constants))[0],
+                )
                 theta = min(max(target[0], low), high)
-                base = partition(law, theta)
+                base = partition(constants, theta)
                 nu = 0.5 / max(-target[1] - base, _ULP * (1.0 + abs(base)))
-                chi = nu * slope(law, theta)
+                chi = nu * slope(constants, theta)
                 old_chi, old_nu, least = chi, nu, math.inf
             elif not value <= least + noise:
                 chi, nu = 0.5 * (chi + old_chi), 0.5 * (nu + old_nu)
@@ -354,11 +363,11 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         belief[1] = nu
 
     @allocating_kernel
-    def divergence(law, belief, other):
+    def divergence(constants, belief, other):
         """E_b[e⁻ʳ − 1 + r], r = ln(b/c), for near laws; else ν D(θ₀, θ₀′) and small terms."""
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
         mesh = np.empty(MESH)
-        theta, rate, level = survey(law, chi, nu, mesh)
+        theta, rate, level = survey(constants, chi, nu, mesh)
         turn, thin = (chi - new_chi) - (nu - new_nu) * rate, nu - new_nu
         spread, shift = 0.0, 0.0
         for i in range(mesh.shape[1]):
@@ -374,23 +383,23 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
             if total < 0.05:
                 return total
         delta, lost = moments(mesh)[:2]
-        new_theta, new_rate, new_level = survey(law, new_chi, new_nu, mesh)
+        new_theta, new_rate, new_level = survey(constants, new_chi, new_nu, mesh)
         tilt = new_chi - new_nu * new_rate
         total = (
             turn * delta
             - thin * lost
-            + new_nu * excess(law, new_theta, theta)
+            + new_nu * excess(constants, new_theta, theta)
             - tilt * (theta - new_theta)
         )
         return max(0.0, total + new_level - level)
 
     @allocating_kernel
-    def log_density(law, belief, theta):
-        if not law[0] < theta < law[1]:
+    def log_density(constants, belief, theta):
+        if not constants[0] < theta < constants[1]:
             return -math.inf
-        mode, rate, level = survey(law, belief[0], belief[1], np.empty(MESH))
+        mode, rate, level = survey(constants, belief[0], belief[1], np.empty(MESH))
         tilt = belief[0] - belief[1] * rate
-        return tilt * (theta - mode) - belief[1] * excess(law, mode, theta) - level
+        return tilt * (theta - mode) - belief[1] * excess(constants, mode, theta) - level
 
     belief = BeliefKernels.of({**locals(), "natural": beta.natural, "blend": beta.blend})
     return Quadrature(belief, slope, reward_law.parameter or found_parameter, excess, window, lay)

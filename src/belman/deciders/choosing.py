@@ -24,8 +24,8 @@ class Dice:
     """Draws from the words of a generator, which may be overwritten between draws."""
 
     def __init__(self, rng: chance.Words) -> None:
-        self.uniform: Call = entry(chance.uniform).hold(LATER, mind=rng)
-        self.below: Call = entry(chance.below).hold(LATER, mind=rng)
+        self.uniform: Call = entry(chance.uniform).hold(LATER, rng=rng)
+        self.below: Call = entry(chance.below).hold(LATER, rng=rng)
 
 
 #: The choice that a policy makes among some arms (all if None), counted by nobody yet.

@@ -86,7 +86,7 @@ class Roster:
                 _one_of(server, names, "server")
         self.new_slots = 1 if isinstance(slots, Mapping) else slots  # of servers that come later
         self.servers = {name: Server(slots_of(slots, name), Record(breaker)) for name in names}
-        self.mind = chance.generator(seed, 0, 1)
+        self.rng = chance.generator(seed, 0, 1)
         self.jobs = JobBook()
         self.sent = 0
         self.unit: float | None = None
@@ -183,7 +183,7 @@ class Roster:
 
     def _has_room(self, name: Hashable, draw: bool) -> bool:
         slots, count = self.servers[name].slots, self.jobs.count(name)
-        return count == 0 or count < (slots.in_use(self.mind) if draw else slots.expected)
+        return count == 0 or count < (slots.in_use(self.rng) if draw else slots.expected)
 
     def _admitted(self, able: Mapping[Hashable, Server]) -> list[Hashable]:
         """Those whose breakers admit a job; were there none, whoever has rested most."""

@@ -35,7 +35,7 @@ def write(roster: Roster, now: float) -> str:
         "unit": roster.unit,
         "spent": roster.spent,
         "sent": roster.sent,
-        "mind": roster.mind,
+        "rng": roster.rng,
         "queues": [encode(queue) for queue in roster.agents],
         "agents": [agent.to_json() for agent in roster.agents.values()],
         "servers": [
@@ -81,7 +81,7 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
         raise StateError(f"unit is {unit}, and {LEAST:g} is the least")
     made.unit = unit
     made.sent = checks.whole(content["sent"], "sent")
-    made.mind = checks.words(content["mind"])
+    made.rng = checks.words(content["rng"])
     later = slots.from_plain(content["new_slots"], now)
     made.new_slots = later.expected if isinstance(later, slots.FixedSlots) else later.rules
     made.servers = {name: _server(row, rules, now) for name, row in zip(servers, rows, strict=True)}

@@ -50,7 +50,7 @@ class FixedSlots:
             raise SettingError(f"{count!r} slots are not allowed: {allowed}")
         self.expected = count
 
-    def in_use(self, mind: chance.Words) -> int:
+    def in_use(self, rng: chance.Words) -> int:
         """How many slots to use for the next job."""
         return self.expected
 
@@ -83,7 +83,7 @@ class Capacity:
             self.completed = [keep * value for value in self.completed]
             self.seconds = [keep * value for value in self.seconds]
 
-    def in_use(self, mind: chance.Words) -> int:
+    def in_use(self, rng: chance.Words) -> int:
         """How many slots to use for the next job: a draw, so that the next number is tried too.
 
         It is kept for a while, since what a number of jobs at once is good for shows only when
@@ -91,7 +91,7 @@ class Capacity:
         """
         if self.left <= 0:
             with np.errstate(over="ignore"):
-                level = float(chance.uniform(mind))
+                level = float(chance.uniform(rng))
             sums = itertools.accumulate(self.chances())
             below = itertools.takewhile(lambda total: total <= level * (1.0 - 1e-12), sums)
             self.drawn = 1 + sum(1 for _ in below)

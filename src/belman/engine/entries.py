@@ -79,10 +79,10 @@ def entry(template: Any, **bundles: Bundle) -> Entry:
     >>> from belman.families import bernoulli
     >>> from belman.engine import kernel
     >>> @kernel
-    ... def expected(family, law, belief):
-    ...     return family.expected_reward(law, belief)
+    ... def expected(family, constants, belief):
+    ...     return family.expected_reward(constants, belief)
     >>> call = entry(expected, family=bernoulli.KERNELS)
-    >>> float(call(LATER, law=np.zeros(1), belief=np.array([1.0, 3.0])))
+    >>> float(call(LATER, constants=np.zeros(1), belief=np.array([1.0, 3.0])))
     0.25
     """
     return _entry(template, tuple(bundles.items()))

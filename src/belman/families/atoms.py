@@ -68,7 +68,7 @@ def variance(theta: Sequence[float]) -> float:
 def of_quantiles(quantile: Callable[[Floats], Floats]) -> tuple[float, ...]:
     """The law of that quantile function, cut into stretches of one chance, each at its mean.
 
-    >>> round(of_quantiles(lambda level: level)[0], 12)  # the uniform law
+    >>> round(of_quantiles(lambda level: level)[0], 12)  # the uniform constants
     0.5
     """
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)

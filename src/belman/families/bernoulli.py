@@ -24,18 +24,18 @@ _STRONGEST = 300.0  # a pull beyond which nothing changes but numbers that under
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     belief[0] += reward
     belief[1] += 1.0 - reward
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return belief[0] / (belief[0] + belief[1])
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     return belief[0] + belief[1]
 
 
@@ -52,37 +52,37 @@ def chance_quantile(a, b, level, upper):
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     return chance_below(belief[0], belief[1], x)
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     return chance_quantile(belief[0], belief[1], level, upper)
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return chance.beta(mind, belief[0], belief[1])
+def sample_mean(constants, belief, rng):
+    return chance.beta(rng, belief[0], belief[1])
 
 
 @kernel
-def sample(law, belief, mind, theta):
-    theta[0] = chance.beta(mind, belief[0], belief[1])
+def sample(constants, belief, rng, theta):
+    theta[0] = chance.beta(rng, belief[0], belief[1])
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     return 1.0 if uniform >= 1.0 - theta[0] else 0.0
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """μ ln(μ/μ′) + (1 − μ) ln((1 − μ)/(1 − μ′))."""
     if other <= 0.0 or other >= 1.0:
         return 0.0 if mean == other else math.inf
@@ -93,7 +93,7 @@ def d(law, mean, other, spread):
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     win = mean * math.log(mean) if mean > 0.0 else 0.0
     lose = (1.0 - mean) * math.log1p(-mean) if mean < 1.0 else 0.0
     out[0] = win + lose
@@ -101,7 +101,7 @@ def terms(law, mean, spread, out):
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     inside = min(max(mean, _EDGE), 1.0 - _EDGE)
     lose = math.log1p(-inside)
     out[0] = lose - math.log(inside)
@@ -109,7 +109,7 @@ def weights(law, mean, out):
 
 
 @kernel
-def tilted(law, a, b, pull):
+def tilted(constants, a, b, pull):
     """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped for α → 0: ψ(α) + 1/α = ψ(1 + α)."""
     c = a + b
     fade = math.exp(-min(pull, _STRONGEST))
@@ -127,7 +127,7 @@ def tilted(law, a, b, pull):
 
 
 @kernel
-def coins(law, prior, plays, total, squares):
+def coins(constants, prior, plays, total, squares):
     return 1.0
 
 

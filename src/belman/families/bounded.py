@@ -83,7 +83,7 @@ class Bounded(Family):
         return tuple(f"at {value:g}" for value in np.linspace(0.0, 1.0, self.atoms))
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         if self.atoms:
             return bounded_atoms.law_of(self.prior)
         return np.array([float(self.moments == 2)])

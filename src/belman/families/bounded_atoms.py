@@ -93,7 +93,7 @@ def with_sums(size: int, soft: float, alpha: float, beta: float) -> Floats:
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     """Share a reward between the two atoms beside it."""
     last = belief.size - 1
     place = min(int(reward * last), last - 1)
@@ -103,7 +103,7 @@ def update(law, belief, reward):
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     return dirichlet.total(belief)
 
 
@@ -137,13 +137,13 @@ def sums(belief):
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     _, alpha, beyond = sums(belief)
     return alpha / (alpha + beyond)
 
 
 @kernel
-def spread(law, belief):
+def spread(constants, belief):
     """The variance of the rewards, those of the prior included."""
     soft, alpha, beyond = sums(belief)
     mean = alpha / (alpha + beyond)
@@ -151,15 +151,15 @@ def spread(law, belief):
 
 
 @kernel
-def imagine(law, belief):
+def imagine(constants, belief):
     """A reward of the law that the belief expects."""
-    more = 1.0 + 1.0 / worth(law, belief)
+    more = 1.0 + 1.0 / worth(constants, belief)
     for i in range(belief.size):
         belief[i] *= more
 
 
 @kernel
-def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
+def pooled(constants, beliefs, prior_mean, prior_worth, prior_spread, pool):
     """How much less rewards of all arms vary than coins of their means: from 0 for coins up to 1.
 
     As by two moments (`two_moments.py`).
@@ -180,32 +180,32 @@ def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     soft, alpha, beyond = sums(belief)
     first, second = moments.of_sums(soft, alpha, beyond)
     return bernoulli.chance_below(first, second, x)
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     soft, alpha, beyond = sums(belief)
     first, second = moments.of_sums(soft, alpha, beyond)
     return bernoulli.chance_quantile(first, second, level, upper)
 
 
 @kernel
-def _log_weight(mind, count, least):
+def _log_weight(rng, count, least):
     """ln of a Gamma(count) draw; of a small count next to −∞ mostly, which is seen at once."""
     if count >= 1.0:
-        return chance.log_gamma_draw(mind, count)
-    far = math.log(chance.uniform(mind)) / count
+        return chance.log_gamma_draw(rng, count)
+    far = math.log(chance.uniform(rng)) / count
     if far < least:
         return -np.inf
-    return far + chance.log_gamma_draw(mind, count + 1.0)
+    return far + chance.log_gamma_draw(rng, count + 1.0)
 
 
 @kernel
-def sample_mean(law, belief, mind):
+def sample_mean(constants, belief, rng):
     """The mean of the atoms under Dirichlet weights: with these Thompson sampling is NPTS.
 
     Weights are summed in units of the largest so far, so that small counts do not underflow.
@@ -213,7 +213,7 @@ def sample_mean(law, belief, mind):
     step, top = 1.0 / (belief.size - 1), -np.inf
     whole, drawn = 0.0, 0.0
     for i in range(belief.size):
-        place = _log_weight(mind, belief[i], top - _NOTHING)
+        place = _log_weight(rng, belief[i], top - _NOTHING)
         if place > top:
             shrink = math.exp(top - place)
             whole = whole * shrink + 1.0
@@ -227,13 +227,13 @@ def sample_mean(law, belief, mind):
 
 
 @kernel
-def sample(law, belief, mind, theta):
+def sample(constants, belief, rng, theta):
     """A law on the atoms: a table of partial sums of its chances, and values."""
     size = belief.size
     ends, values = theta[2 : 2 + atoms.ATOMS], theta[2 + atoms.ATOMS :]
     top, step = -np.inf, 1.0 / (size - 1)
     for i in range(size):
-        ends[i] = _log_weight(mind, belief[i], top - _NOTHING)
+        ends[i] = _log_weight(rng, belief[i], top - _NOTHING)
         top = max(top, ends[i])
     whole, drawn = 0.0, 0.0
     for i in range(size):
@@ -253,7 +253,7 @@ def sample(law, belief, mind, theta):
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     """Of a mean and a variance alone: no curve, and d₂."""
     out[0] = mean
     out[1] = spread
@@ -261,16 +261,16 @@ def terms(law, mean, spread, out):
 
 
 @kernel
-def _add(law, row, count, out):
+def _add(constants, row, count, out):
     """So many rewards of a row, to both sums at every knot."""
-    first = _HEAD + int(law[0]) + KNOTS + row * 2 * KNOTS
+    first = _HEAD + int(constants[0]) + KNOTS + row * 2 * KNOTS
     for j in range(KNOTS):
-        out[_VALUES + 1 + j] += count * law[first + j]
-        out[_SLOPES + 1 + j] += count * law[first + KNOTS + j]
+        out[_VALUES + 1 + j] += count * constants[first + j]
+        out[_SLOPES + 1 + j] += count * constants[first + KNOTS + j]
 
 
 @kernel
-def terms_of(family, law, belief, worth, mean, spread, mirrored, out):
+def terms_of(family, constants, belief, worth, mean, spread, mirrored, out):
     """The curve of a belief, where the prior's part is fitted to what it is taken for.
 
     A prior of which less is counted is taken away. One that is shifted has moved rewards from an
@@ -278,36 +278,36 @@ def terms_of(family, law, belief, worth, mean, spread, mirrored, out):
     """
     last = belief.size - 1
     soft, alpha, beyond = sums(belief)
-    start = law[1] - law[2] if mirrored else law[2]
-    gone = min(max((alpha + beyond - worth) / law[1], 0.0), 1.0)
+    start = constants[1] - constants[2] if mirrored else constants[2]
+    gone = min(max((alpha + beyond - worth) / constants[1], 0.0), 1.0)
     won = worth * mean - (beyond if mirrored else alpha) + gone * start
-    kept = min(max((start + won) / law[1], _ROUNDING), 1.0 - _ROUNDING)
+    kept = min(max((start + won) / constants[1], _ROUNDING), 1.0 - _ROUNDING)
     softer = worth * (mean * (1.0 - mean) - spread) - soft
     inner = 0.0
     if gone == 0.0 and softer > _ROUNDING * worth:
-        inner = min(softer / (kept * (1.0 - kept)), law[1])
+        inner = min(softer / (kept * (1.0 - kept)), constants[1])
     place = min(int(kept * last), last - 1)
     above = kept * last - place
     for j in range(KNOTS):
         out[_VALUES + 1 + j] = 0.0
         out[_SLOPES + 1 + j] = 0.0
-    ends = law[_HEAD] + law[_HEAD + last]
-    whole = (1.0 - gone) * (law[1] - ends)
+    ends = constants[_HEAD] + constants[_HEAD + last]
+    whole = (1.0 - gone) * (constants[1] - ends)
     if gone < 1.0:
-        _add(law, last + 2 if mirrored else last + 1, 1.0 - gone, out)
+        _add(constants, last + 2 if mirrored else last + 1, 1.0 - gone, out)
     for i in range(belief.size):
         k = last - i if mirrored else i
-        count = belief[k] - law[_HEAD + k]
+        count = belief[k] - constants[_HEAD + k]
         if i == 0 or i == last:
             more = won - inner * kept if i == last else -won - inner * (1.0 - kept)
-            count = max(belief[k] - gone * law[_HEAD + k] + more, 0.0)
+            count = max(belief[k] - gone * constants[_HEAD + k] + more, 0.0)
         if i == place:
             count += inner * (1.0 - above)
         elif i == place + 1:
             count += inner * above
         if count != 0.0:
             whole += count
-            _add(law, i, count, out)
+            _add(constants, i, count, out)
     whole = max(whole, _TINY)
     out[0], out[1], out[2] = mean, spread, 1.0
     out[_HEAD] = -math.log(max(1.0 - mean, _TINY))
@@ -315,7 +315,7 @@ def terms_of(family, law, belief, worth, mean, spread, mirrored, out):
     knots = _HEAD + belief.size
     for j in range(KNOTS):
         inverse = max(out[_SLOPES + 1 + j] / whole, _TINY)
-        left = max(1.0 - law[knots + j] * inverse, _TINY)
+        left = max(1.0 - constants[knots + j] * inverse, _TINY)
         value = math.log(inverse)
         out[_HEAD + 1 + j] = value - math.log(left)
         out[_VALUES + 1 + j] = max(value + out[_VALUES + 1 + j] / whole, 0.0)
@@ -323,7 +323,7 @@ def terms_of(family, law, belief, worth, mean, spread, mirrored, out):
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     """μ and y = −ln(1 − μ)."""
     out[0] = mean
     out[1] = -math.log(max(1.0 - mean, _EDGE))

@@ -54,85 +54,85 @@ def rate_of_mean(mean, bound):
 
 
 @kernel
-def update(law, belief, reward):
-    if reward < law[0]:
+def update(constants, belief, reward):
+    if reward < constants[0]:
         belief[0] += 1.0
     belief[1] += reward
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     """β/(α − 1)·(1 − (β/(β + M))^(α − 1)), and its limit β ln(1 + M/β) at α = 1: always finite."""
     order = belief[0] - 1.0
-    log_gain = math.log1p(law[0] / belief[1])
+    log_gain = math.log1p(constants[0] / belief[1])
     if abs(order * log_gain) < 1e-9:
         return belief[1] * log_gain * (1.0 - 0.5 * order * log_gain)
     return -belief[1] / order * math.expm1(-order * log_gain)
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     """α over the chance of a reward below the bound, since one at the bound adds nothing to α."""
-    return belief[0] / -math.expm1(-belief[0] * math.log1p(law[0] / belief[1]))
+    return belief[0] / -math.expm1(-belief[0] * math.log1p(constants[0] / belief[1]))
 
 
 @kernel
-def imagine(law, belief):
-    expected = expected_reward(law, belief)
-    belief[0] += -math.expm1(-belief[0] * math.log1p(law[0] / belief[1]))
+def imagine(constants, belief):
+    expected = expected_reward(constants, belief)
+    belief[0] += -math.expm1(-belief[0] * math.log1p(constants[0] / belief[1]))
     belief[1] += expected
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     if x <= 0.0:
         return 0.0
-    if x >= law[0]:
+    if x >= constants[0]:
         return 1.0
-    return gamma_survival(belief[0], belief[1] * rate_of_mean(x, law[0]))
+    return gamma_survival(belief[0], belief[1] * rate_of_mean(x, constants[0]))
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
-    return mean_of_rate(rate_quantile(belief, level, not upper), law[0])
+def mean_quantile(constants, belief, level, upper):
+    return mean_of_rate(rate_quantile(belief, level, not upper), constants[0])
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return mean_of_rate(chance.gamma(mind, belief[0]) / belief[1], law[0])
+def sample_mean(constants, belief, rng):
+    return mean_of_rate(chance.gamma(rng, belief[0]) / belief[1], constants[0])
 
 
 @kernel
-def mean(law, theta):
-    return mean_of_rate(theta[0], law[0])
+def mean(constants, theta):
+    return mean_of_rate(theta[0], constants[0])
 
 
 @kernel
-def reward(law, theta, uniform):
-    return min(uncut_reward(law, theta, uniform), law[0])
+def reward(constants, theta, uniform):
+    return min(uncut_reward(constants, theta, uniform), constants[0])
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """(1 − e^(−θM))·(θ′/θ − 1 − ln(θ′/θ)) for the rates θ, θ′ of the two means."""
-    rate, rival = rate_of_mean(mean, law[0]), rate_of_mean(other, law[0])
+    rate, rival = rate_of_mean(mean, constants[0]), rate_of_mean(other, constants[0])
     ratio = rival / rate
-    return -math.expm1(-rate * law[0]) * log_excess(ratio, (rival - rate) / rate)
+    return -math.expm1(-rate * constants[0]) * log_excess(ratio, (rival - rate) / rate)
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     """P ln θ − P, P and μ, with P = 1 − e^(−θM) the chance of a reward below the bound."""
-    rate = rate_of_mean(mean, law[0])
-    below = -math.expm1(-rate * law[0])
+    rate = rate_of_mean(mean, constants[0])
+    below = -math.expm1(-rate * constants[0])
     out[0] = below * math.log(rate) - below
     out[1] = below
     out[2] = mean
 
 
 @kernel
-def weights(law, mean, out):
-    rate = rate_of_mean(mean, law[0])
+def weights(constants, mean, out):
+    rate = rate_of_mean(mean, constants[0])
     out[0] = -math.log(rate)
     out[1] = rate
 
@@ -143,12 +143,12 @@ def evidence(terms, arm, weights):
 
 
 @kernel
-def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+def common_mean(constants, weight, mean, spread, other_weight, other, other_spread):
     """At the rate (wP + vP′)/(wμ + vμ′): rewards below the bound per length of all rewards."""
-    below = -math.expm1(-rate_of_mean(mean, law[0]) * law[0])
-    other_below = -math.expm1(-rate_of_mean(other, law[0]) * law[0])
+    below = -math.expm1(-rate_of_mean(mean, constants[0]) * constants[0])
+    other_below = -math.expm1(-rate_of_mean(other, constants[0]) * constants[0])
     total = weight * mean + other_weight * other
-    return mean_of_rate((weight * below + other_weight * other_below) / total, law[0])
+    return mean_of_rate((weight * below + other_weight * other_below) / total, constants[0])
 
 
 @kernel
@@ -175,13 +175,13 @@ def _panel(low, high, pull, a, b, peak):
 
 
 @kernel
-def tilted(law, a, b, pull):
+def tilted(constants, a, b, pull):
     """A + ln Z̄, Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh fine at both ends.
 
     ln of the integrand is convex, so that between ends it is below both: panels that add nothing
     are left out, and no panel is halved on which it is nearly straight.
     """
-    bound = law[0]
+    bound = constants[0]
     peak = max(0.0, pull * bound - a * math.log1p(bound / b))
     one, in_a, in_b, in_aa, in_ab, in_bb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for end in (0.0, bound):

@@ -229,9 +229,9 @@ def _cell_score(family: Family, group: Floats, cell: float) -> float:
 
 
 @kernel
-def _chances(family, law, beliefs, means, out):
+def _chances(family, constants, beliefs, means, out):
     for i in range(out.size):
-        out[i] = family.mean_cdf(law, beliefs[i], means[i])
+        out[i] = family.mean_cdf(constants, beliefs[i], means[i])
 
 
 def _coverage(family: Family, rows: Floats, means: Floats) -> float:

@@ -46,7 +46,7 @@ ANY = -math.inf
 
 
 @kernel
-def unit_spread(law, belief):
+def unit_spread(constants, belief):
     """For families whose mean fixes the distribution."""
     return 1.0
 
@@ -58,51 +58,51 @@ def linear_evidence(terms, arm, weights):
 
 
 @kernel
-def same_spread(law, spread, mean, to):
+def same_spread(constants, spread, mean, to):
     """For families whose spread does not depend on the mean, or is not needed."""
     return spread
 
 
 @kernel
-def nothing_pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
+def nothing_pooled(constants, beliefs, prior_mean, prior_worth, prior_spread, pool):
     """For families whose arms tell nothing of one another's spread."""
     return 0.0
 
 
 @kernel
-def unit_sharpness(law, mean, spread):
+def unit_sharpness(constants, mean, spread):
     """For families in which a reward of any arm tells as much."""
     return 1.0
 
 
 @kernel
-def no_coin(law, prior, plays, total, squares):
+def no_coin(constants, prior, plays, total, squares):
     """For families whose rewards are not those of coins."""
     return 0.0
 
 
 @kernel
-def told_once(family, law, belief, reward, coins):
+def told_once(family, constants, belief, reward, coins):
     """For families with conjugate beliefs."""
-    family.update(law, belief, reward)
+    family.update(constants, belief, reward)
 
 
 @kernel
-def log_partition(family, law, belief):
+def log_partition(family, constants, belief):
     """For families with conjugate beliefs: p(x) = exp(A(η + T(x)) − A(η))."""
-    return family.belief.log_partition(law, belief)
+    return family.belief.log_partition(constants, belief)
 
 
 @kernel
-def same_mean(law, mean):
+def same_mean(constants, mean):
     """For families whose divergence is the same seen from both ends."""
     return mean
 
 
 @kernel
-def by_mean_and_spread(family, law, belief, worth, mean, spread, mirrored, out):
+def by_mean_and_spread(family, constants, belief, worth, mean, spread, mirrored, out):
     """For families in which a mean and a spread say all that d needs of an arm."""
-    family.terms(law, mean, spread, out)
+    family.terms(constants, mean, spread, out)
 
 
 @factory
@@ -110,8 +110,8 @@ def imagining(update: Kernel, expected_reward: Kernel) -> Kernel:
     """`imagine` of families that learn from rewards themselves, whose expectation is finite."""
 
     @kernel
-    def imagine(law, belief):
-        update(law, belief, expected_reward(law, belief))
+    def imagine(constants, belief):
+        update(constants, belief, expected_reward(constants, belief))
 
     return imagine
 
@@ -130,14 +130,14 @@ def evidence_by(d: Kernel) -> EvidenceKernels:
     """Evidence by `d` itself, for families of at most two constants, which weights hand on."""
 
     @kernel
-    def terms(law, mean, spread, out):
+    def terms(constants, mean, spread, out):
         out[0], out[1] = mean, spread
 
     @kernel
-    def weights(law, mean, out):
+    def weights(constants, mean, out):
         out[0] = mean
-        for i in range(min(law.size, out.size - 1)):
-            out[1 + i] = law[i]
+        for i in range(min(constants.size, out.size - 1)):
+            out[1 + i] = constants[i]
 
     @kernel
     def evidence(terms, arm, weights):
@@ -153,36 +153,36 @@ class FamilyKernels(Bundle):
     | kernel | what it does |
     |---|---|
     | `belief` | the bundle of the conjugate belief |
-    | `update(law, belief, reward)` | Bayes' theorem, in place |
-    | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
-    | `worth(law, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
-    | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
-    | `mean_quantile(law, belief, level, upper)` | x with that chance below it (above if `upper`) |
-    | `sample(law, belief, mind, theta)` | draws θ |
-    | `sample_mean(law, belief, mind)` | draws E_θ[X] |
-    | `mean(law, theta)` | E_θ[X] |
-    | `reward(law, theta, uniform)` | the reward at that quantile of f_θ |
-    | `d(law, mean, other, spread)` | KL of reward distributions by means |
+    | `update(constants, belief, reward)` | Bayes' theorem, in place |
+    | `expected_reward(constants, belief)` | E[X], infinite where it does not exist |
+    | `worth(constants, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
+    | `mean_cdf(constants, belief, x)` | P(E_θ[X] ≤ x) |
+    | `mean_quantile(constants, belief, level, upper)` | x with that chance below it (above if `upper`) |
+    | `sample(constants, belief, rng, theta)` | draws θ |
+    | `sample_mean(constants, belief, rng)` | draws E_θ[X] |
+    | `mean(constants, theta)` | E_θ[X] |
+    | `reward(constants, theta, uniform)` | the reward at that quantile of f_θ |
+    | `d(constants, mean, other, spread)` | KL of reward distributions by means |
 
     A family needs these. What it may bring besides has a default, as `of` fills it in:
 
     | kernel | what it does |
     |---|---|
-    | `imagine(law, belief)` | late rewards: update with the statistic that the belief expects |
-    | `terms(law, mean, spread, out)` | evidence: numbers kept per arm, so that … |
-    | `weights(law, mean, out)` | … with numbers kept per rival, … |
+    | `imagine(constants, belief)` | late rewards: update with the statistic that the belief expects |
+    | `terms(constants, mean, spread, out)` | evidence: numbers kept per arm, so that … |
+    | `weights(constants, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `terms_of(family, law, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
-    | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
-    | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
-    | `spread(law, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
-    | `moved(law, spread, mean, to)` | the spread if the mean were another |
-    | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
-    | `sharpness(law, mean, spread)` | information of a reward, relative to the least informative |
-    | `coins(law, prior, plays, total, squares)` | drift: that of an arm with so many rewards |
-    | `told(family, law, belief, reward, coins)` | update where beliefs foretell, in place |
-    | `foretells(family, law, belief)` | A: the difference a reward makes is ln of its chance |
-    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
+    | `terms_of(family, constants, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
+    | `reflected(constants, mean)` | the mean that `terms` and `weights` take where rewards are costs |
+    | `common_mean(constants, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
+    | `spread(constants, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
+    | `moved(constants, spread, mean, to)` | the spread if the mean were another |
+    | `pooled(constants, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
+    | `sharpness(constants, mean, spread)` | information of a reward, relative to the least informative |
+    | `coins(constants, prior, plays, total, squares)` | drift: that of an arm with so many rewards |
+    | `told(family, constants, belief, reward, coins)` | update where beliefs foretell, in place |
+    | `foretells(family, constants, belief)` | A: the difference a reward makes is ln of its chance |
+    | `tilted(constants, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
     """
 
     belief: BeliefKernels
@@ -322,7 +322,7 @@ class Family(ABC):
         return (LEAST if all_positive else ANY,) * self.dimension
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         """The numbers that the user chose, as kernels read them."""
         chosen = [getattr(self, f.name) for f in fields(self) if f.name != "prior"]
         return np.array(chosen or [0.0], dtype=np.float64)
@@ -464,9 +464,9 @@ class Family(ABC):
         """Run a kernel of this family for these arguments: as it is, unless it integrates."""
         if self.closed_form:
             with np.errstate(all="ignore"):
-                return kernel(self.law, *arguments)
+                return kernel(self.constants, *arguments)
         call = entry(kernel)
-        return call(**dict(zip(call.parameters, (self.law, *arguments), strict=True)))
+        return call(**dict(zip(call.parameters, (self.constants, *arguments), strict=True)))
 
     def _filled(self, kernel: Kernel, row: Floats, shape: Any) -> Floats:
         """What a kernel fills of a row: an array of that shape."""
@@ -475,9 +475,9 @@ class Family(ABC):
         return out
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
-        """Run a template `(family, law, …)`, such as one that walks over many arms' beliefs."""
+        """Run a template `(family, constants, …)`, such as one that walks over many arms' beliefs."""
         when = LATER if self.closed_form else FIRST
-        return entry(template, family=self.kernels)(when, law=self.law, **arguments)
+        return entry(template, family=self.kernels)(when, constants=self.constants, **arguments)
 
     def update(self, belief: ArrayLike, reward: float) -> Floats:
         """The belief after one reward, by Bayes' theorem."""
@@ -630,10 +630,10 @@ class Family(ABC):
         """The variance of the distribution f_θ, where `reward_divergence` needs one; else 1."""
         return 1.0
 
-    def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
+    def sample_parameters(self, belief: ArrayLike, rng: chance.Words, size: int) -> Floats:
         """Draws of θ from the belief, one a row."""
         out = np.empty((size, self.parameters))
-        self.enter(_samples, belief=self._row(belief), mind=mind, out=out)
+        self.enter(_samples, belief=self._row(belief), rng=rng, out=out)
         return out
 
     def sample_rewards(self, theta: ArrayLike, nature: chance.Words, size: int) -> Floats:
@@ -678,42 +678,42 @@ def _article(name: str) -> str:
 
 
 @kernel
-def _evidence(family, law, belief, other, scratch, terms):
-    mean, spread = family.expected_reward(law, belief), family.spread(law, belief)
-    worth = family.worth(law, belief)
-    family.terms_of(family, law, belief, worth, mean, spread, False, scratch)
+def _evidence(family, constants, belief, other, scratch, terms):
+    mean, spread = family.expected_reward(constants, belief), family.spread(constants, belief)
+    worth = family.worth(constants, belief)
+    family.terms_of(family, constants, belief, worth, mean, spread, False, scratch)
     for i in range(scratch.size):
         terms[i, 0] = scratch[i]
-    family.weights(law, other, scratch)
+    family.weights(constants, other, scratch)
     return family.evidence(terms, 0, scratch)
 
 
 @kernel
-def _log_densities(family, law, belief, points, out):
+def _log_densities(family, constants, belief, points, out):
     for i in range(out.size):
-        out[i] = family.belief.log_density(law, belief, points[i, 0])
+        out[i] = family.belief.log_density(constants, belief, points[i, 0])
 
 
 @kernel
-def _log_densities_of_rows(family, law, belief, points, out):
+def _log_densities_of_rows(family, constants, belief, points, out):
     for i in range(out.size):
-        out[i] = family.belief.log_density(law, belief, points[i])
+        out[i] = family.belief.log_density(constants, belief, points[i])
 
 
 @kernel
-def _samples(family, law, belief, mind, out):
+def _samples(family, constants, belief, rng, out):
     for i in range(len(out)):
-        family.sample(law, belief, mind, out[i])
+        family.sample(constants, belief, rng, out[i])
 
 
 @kernel
-def _rewards(family, law, theta, nature, out):
+def _rewards(family, constants, theta, nature, out):
     for i in range(out.size):
-        out[i] = family.reward(law, theta, chance.uniform(nature))
+        out[i] = family.reward(constants, theta, chance.uniform(nature))
 
 
 @kernel
-def _intervals(family, law, beliefs, tail, low, high):
+def _intervals(family, constants, beliefs, tail, low, high):
     for a in range(low.size):
-        low[a] = family.mean_quantile(law, beliefs[a], tail, False)
-        high[a] = family.mean_quantile(law, beliefs[a], tail, True)
+        low[a] = family.mean_quantile(constants, beliefs[a], tail, False)
+        high[a] = family.mean_quantile(constants, beliefs[a], tail, True)

@@ -21,29 +21,29 @@ from belman.special import gamma_quantile, gamma_survival, gamma_upper_quantile,
 
 
 @kernel
-def update(law, belief, reward):
-    belief[0] += law[0]
+def update(constants, belief, reward):
+    belief[0] += constants[0]
     belief[1] += reward
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     """kβ/(α − 1), which is E[k/θ], not k/E[θ]."""
-    return law[0] * belief[1] / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
+    return constants[0] * belief[1] / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     """(α − 1)/k, or 0 while E[X] is infinite."""
-    return max(belief[0] - 1.0, 0.0) / law[0]
+    return max(belief[0] - 1.0, 0.0) / constants[0]
 
 
 @kernel
-def imagine(law, belief):
+def imagine(constants, belief):
     """At the expected reward, or at k/E[θ] while that is infinite."""
     shape = belief[0] - 1.0 if belief[0] > 1.0 else belief[0]
-    belief[1] += law[0] * belief[1] / shape
-    belief[0] += law[0]
+    belief[1] += constants[0] * belief[1] / shape
+    belief[0] += constants[0]
 
 
 @kernel
@@ -54,53 +54,53 @@ def rate_quantile(belief, level, upper):
 
 
 @kernel
-def mean_cdf(law, belief, x):
-    return gamma_survival(belief[0], belief[1] * law[0] / x) if x > 0.0 else 0.0
+def mean_cdf(constants, belief, x):
+    return gamma_survival(belief[0], belief[1] * constants[0] / x) if x > 0.0 else 0.0
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     rate = rate_quantile(belief, level, not upper)
-    return law[0] / rate if rate > 0.0 else math.inf
+    return constants[0] / rate if rate > 0.0 else math.inf
 
 
 @kernel
-def sample(law, belief, mind, theta):
-    theta[0] = chance.gamma(mind, belief[0]) / belief[1]
+def sample(constants, belief, rng, theta):
+    theta[0] = chance.gamma(rng, belief[0]) / belief[1]
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return law[0] * belief[1] * math.exp(min(-chance.log_gamma_draw(mind, belief[0]), 700.0))
+def sample_mean(constants, belief, rng):
+    return constants[0] * belief[1] * math.exp(min(-chance.log_gamma_draw(rng, belief[0]), 700.0))
 
 
 @kernel
-def mean(law, theta):
-    return law[0] / theta[0]
+def mean(constants, theta):
+    return constants[0] / theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
-    return gamma_quantile(law[0], uniform) / theta[0]
+def reward(constants, theta, uniform):
+    return gamma_quantile(constants[0], uniform) / theta[0]
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """k (μ/μ′ − 1 − ln(μ/μ′))."""
-    return law[0] * ratio_excess(mean, other, mean - other)
+    return constants[0] * ratio_excess(mean, other, mean - other)
 
 
 @kernel
-def terms(law, mean, spread, out):
-    out[0] = -law[0] * (math.log(max(mean, 1e-300)) + 1.0)
-    out[1] = law[0] * mean
+def terms(constants, mean, spread, out):
+    out[0] = -constants[0] * (math.log(max(mean, 1e-300)) + 1.0)
+    out[1] = constants[0] * mean
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     inside = max(mean, 1e-300)
     out[0] = 1.0 / inside
-    out[1] = law[0] * math.log(inside)
+    out[1] = constants[0] * math.log(inside)
 
 
 KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
@@ -145,7 +145,7 @@ class GammaKnownShape(OfRate):
 
 
 @kernel
-def exponential_reward(law, theta, uniform):
+def exponential_reward(constants, theta, uniform):
     return -math.log1p(-uniform) / theta[0]
 
 
@@ -162,7 +162,7 @@ class Exponential(OfRate):
     kernels = replace(KERNELS, reward=exponential_reward)
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         return np.ones(1)
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:

@@ -14,68 +14,68 @@ from belman.special import normal_cdf, normal_quantile
 
 
 @kernel
-def update(law, belief, reward):
-    weight = 1.0 / (law[0] * law[0])
+def update(constants, belief, reward):
+    weight = 1.0 / (constants[0] * constants[0])
     belief[1] += weight
     belief[0] += (reward - belief[0]) * weight / belief[1]
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return belief[0]
 
 
 @kernel
-def worth(law, belief):
-    return belief[1] * law[0] * law[0]
+def worth(constants, belief):
+    return belief[1] * constants[0] * constants[0]
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     return normal_cdf((x - belief[0]) * math.sqrt(belief[1]))
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     score = normal_quantile(level) / math.sqrt(belief[1])
     return belief[0] - score if upper else belief[0] + score
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return belief[0] + chance.normal(mind) / math.sqrt(belief[1])
+def sample_mean(constants, belief, rng):
+    return belief[0] + chance.normal(rng) / math.sqrt(belief[1])
 
 
 @kernel
-def sample(law, belief, mind, theta):
-    theta[0] = sample_mean(law, belief, mind)
+def sample(constants, belief, rng, theta):
+    theta[0] = sample_mean(constants, belief, rng)
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
-    return theta[0] + law[0] * normal_quantile(uniform)
+def reward(constants, theta, uniform):
+    return theta[0] + constants[0] * normal_quantile(uniform)
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """(μ − μ′)²/(2σ²)."""
-    score = (mean - other) / law[0]
+    score = (mean - other) / constants[0]
     return 0.5 * score * score
 
 
 @kernel
-def terms(law, mean, spread, out):
-    out[0] = mean / law[0]
+def terms(constants, mean, spread, out):
+    out[0] = mean / constants[0]
 
 
 @kernel
-def weights(law, mean, out):
-    out[0] = mean / law[0]
+def weights(constants, mean, out):
+    out[0] = mean / constants[0]
 
 
 @kernel

@@ -18,7 +18,7 @@ _HALVINGS = 60
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     shift = reward - belief[0]
     belief[3] += 0.5 * shift * shift * belief[1] / (belief[1] + 1.0)
     belief[1] += 1.0
@@ -27,17 +27,17 @@ def update(law, belief, reward):
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return belief[0]
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     return belief[1]
 
 
 @kernel
-def imagine(law, belief):
+def imagine(constants, belief):
     """E[X] = m, E[X²] = m² + the predictive variance (1/E[λ] while E[1/λ] is infinite)."""
     shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
     belief[3] += 0.5 * belief[3] / shape * (belief[1] + 1.0) / belief[1]
@@ -46,7 +46,7 @@ def imagine(law, belief):
 
 
 @kernel
-def spread(law, belief):
+def spread(constants, belief):
     return belief[3] / belief[2]
 
 
@@ -57,56 +57,56 @@ def scale(belief):
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     return student_cdf(2.0 * belief[2], (x - belief[0]) / scale(belief))
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     score = student_quantile(2.0 * belief[2], level) * scale(belief)
     return belief[0] - score if upper else belief[0] + score
 
 
 @kernel
-def sample(law, belief, mind, theta):
+def sample(constants, belief, rng, theta):
     """θ = (mean, precision)."""
-    theta[1] = max(chance.gamma(mind, belief[2]) / belief[3], 1e-300)
-    theta[0] = belief[0] + chance.normal(mind) / math.sqrt(theta[1] * belief[1])
+    theta[1] = max(chance.gamma(rng, belief[2]) / belief[3], 1e-300)
+    theta[0] = belief[0] + chance.normal(rng) / math.sqrt(theta[1] * belief[1])
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    log_rate = chance.log_gamma_draw(mind, belief[2])
-    normal = chance.normal(mind)
+def sample_mean(constants, belief, rng):
+    log_rate = chance.log_gamma_draw(rng, belief[2])
+    normal = chance.normal(rng)
     wide = math.exp(min(-0.5 * log_rate, 700.0))
     return belief[0] + normal * math.sqrt(belief[3] / belief[1]) * wide
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     return theta[0] + normal_quantile(uniform) / math.sqrt(theta[1])
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """½ ln(1 + (μ − μ′)²/s²): the least KL over the rival's variance, s² the arm's own."""
     shift = mean - other
     return 0.5 * math.log1p(shift * shift / spread)
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     out[0] = mean
     out[1] = 1.0 / max(spread, 1e-300)
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     out[0] = mean
 
 
@@ -137,7 +137,7 @@ def _zero_between(low, high, weight, spread, other_weight, other_spread):
 
 
 @kernel
-def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+def common_mean(constants, weight, mean, spread, other_weight, other, other_spread):
     """The better of two minima of w d + v d′: its cubic slope turns where a quadratic is 0."""
     gap = other - mean
     if gap == 0.0:
@@ -162,8 +162,10 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
     right = mean + gap * right if right >= 0.0 else math.nan
     if math.isnan(left) or math.isnan(right):
         return right if math.isnan(left) else left
-    at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
-    mine, theirs = d(law, mean, right, spread), d(law, other, right, other_spread)
+    at_left = weight * d(constants, mean, left, spread) + other_weight * d(
+        constants, other, left, other_spread
+    )
+    mine, theirs = d(constants, mean, right, spread), d(constants, other, right, other_spread)
     return left if at_left <= weight * mine + other_weight * theirs else right
 
 

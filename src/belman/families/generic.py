@@ -78,16 +78,16 @@ def _reader(names: str) -> Kernel:
     >>> float(_reader("k b")(np.array([-math.inf, 0.0, 2.0, 5.0])).b)
     5.0
     """
-    constants = namedtuple("Constants", names.split())  # type: ignore[misc]
+    named = namedtuple("Constants", names.split())  # type: ignore[misc]
 
     @kernel
-    def nothing(law):
+    def nothing(constants):
         return ()
 
     def one_more(before: Kernel, place: int) -> Kernel:
         @kernel
-        def values(law):
-            return before(law) + (law[place],)  # noqa: RUF005  (compiled code adds tuples)
+        def values(constants):
+            return before(constants) + (constants[place],)  # noqa: RUF005  (compiled code adds tuples)
 
         return values
 
@@ -96,8 +96,8 @@ def _reader(names: str) -> Kernel:
         values = one_more(values, _FIRST + i)
 
     @kernel
-    def read(law):
-        return constants(*values(law))
+    def read(constants):
+        return named(*values(constants))
 
     return read
 
@@ -108,16 +108,16 @@ def _given_constants(reward_law: RewardLaw, names: str) -> RewardLaw:
 
     def over(given: Kernel, arguments: int) -> Kernel:
         @kernel
-        def of_nothing(law):
-            return given(read(law))
+        def of_nothing(constants):
+            return given(read(constants))
 
         @kernel
-        def of_one(law, x):
-            return given(read(law), x)
+        def of_one(constants, x):
+            return given(read(constants), x)
 
         @kernel
-        def of_two(law, x, y):
-            return given(read(law), x, y)
+        def of_two(constants, x, y):
+            return given(read(constants), x, y)
 
         return (of_nothing, of_one, of_two)[arguments]
 
@@ -139,43 +139,46 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
     mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
 
     @kernel
-    def parameter(law, mean):
-        far = farthest(law)
-        return min(max(given_parameter(law, mean), place(law, -far)[0]), place(law, far)[0])
+    def parameter(constants, mean):
+        far = farthest(constants)
+        return min(
+            max(given_parameter(constants, mean), place(constants, -far)[0]),
+            place(constants, far)[0],
+        )
 
     @kernel
-    def update(law, belief, reward):
-        belief[0] += statistic(law, reward)
+    def update(constants, belief, reward):
+        belief[0] += statistic(constants, reward)
         belief[1] += 1.0
 
     @kernel
-    def worth(law, belief):
+    def worth(constants, belief):
         return belief[1]
 
     @kernel
-    def imagine(law, belief):
+    def imagine(constants, belief):
         """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: b vanishes at natural ends."""
         expected = belief[0]
-        if law[0] > -math.inf:
-            expected += math.exp(log_density(law, belief, place(law, -700.0)[0]))
-        if law[1] < math.inf:
-            expected -= math.exp(log_density(law, belief, place(law, 700.0)[0]))
+        if constants[0] > -math.inf:
+            expected += math.exp(log_density(constants, belief, place(constants, -700.0)[0]))
+        if constants[1] < math.inf:
+            expected -= math.exp(log_density(constants, belief, place(constants, 700.0)[0]))
         belief[0] += expected / belief[1]
         belief[1] += 1.0
 
     @allocating_kernel
-    def expected_reward(law, belief):
+    def expected_reward(constants, belief):
         """E_b[E_θ[X]], the mesh lengthened until the mean no longer outgrows b, else infinite."""
         mesh = np.empty(MESH)
-        centre, left, right = window(law, belief[0], belief[1])
-        room = farthest(law) - abs(centre)
+        centre, left, right = window(constants, belief[0], belief[1])
+        room = farthest(constants) - abs(centre)
         low, high = 0.0, 0.0
         for _ in range(_STEPS):
-            lay(law, belief[0], belief[1], centre, left, right, mesh)
+            lay(constants, belief[0], belief[1], centre, left, right, mesh)
             total, size = 0.0, 0.0
             for i in range(mesh.shape[1]):
-                theta = place(law, centre + node_distance(i, left, right))[0]
-                high = mesh[2, i] * mean_of(law, theta)
+                theta = place(constants, centre + node_distance(i, left, right))[0]
+                high = mesh[2, i] * mean_of(constants, theta)
                 low = high if i == 0 else low
                 total += high
                 size += abs(high)
@@ -189,68 +192,68 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
         return math.inf if max(low, high) > -min(low, high) else -math.inf
 
     @kernel
-    def rising(law, centre, left, right):
-        low, high = place(law, centre - left)[0], place(law, centre + right)[0]
-        return mean_of(law, high) >= mean_of(law, low)
+    def rising(constants, centre, left, right):
+        low, high = place(constants, centre - left)[0], place(constants, centre + right)[0]
+        return mean_of(constants, high) >= mean_of(constants, low)
 
     @allocating_kernel
-    def mean_cdf(law, belief, x):
+    def mean_cdf(constants, belief, x):
         mesh = np.empty(MESH)
-        centre, left, right = window(law, belief[0], belief[1])
-        lay(law, belief[0], belief[1], centre, left, right, mesh)
-        z = locate(law, parameter(law, x)) - centre
+        centre, left, right = window(constants, belief[0], belief[1])
+        lay(constants, belief[0], belief[1], centre, left, right, mesh)
+        z = locate(constants, parameter(constants, x)) - centre
         side = z > 0.0
         mass = tail_mass(mesh, left, right, z, side)
-        return mass if side != rising(law, centre, left, right) else 1.0 - mass
+        return mass if side != rising(constants, centre, left, right) else 1.0 - mass
 
     @allocating_kernel
-    def belief_quantile(law, belief, level, upper):
+    def belief_quantile(constants, belief, level, upper):
         mesh = np.empty(MESH)
-        centre, left, right = window(law, belief[0], belief[1])
-        lay(law, belief[0], belief[1], centre, left, right, mesh)
-        return place(law, centre + tail_distance(mesh, left, right, level, upper))[0]
+        centre, left, right = window(constants, belief[0], belief[1])
+        lay(constants, belief[0], belief[1], centre, left, right, mesh)
+        return place(constants, centre + tail_distance(mesh, left, right, level, upper))[0]
 
     @allocating_kernel
-    def mean_quantile(law, belief, level, upper):
+    def mean_quantile(constants, belief, level, upper):
         mesh = np.empty(MESH)
-        centre, left, right = window(law, belief[0], belief[1])
-        lay(law, belief[0], belief[1], centre, left, right, mesh)
-        mirrored = upper == rising(law, centre, left, right)
+        centre, left, right = window(constants, belief[0], belief[1])
+        lay(constants, belief[0], belief[1], centre, left, right, mesh)
+        mirrored = upper == rising(constants, centre, left, right)
         u = centre + tail_distance(mesh, left, right, level, mirrored)
-        return mean_of(law, place(law, u)[0])
+        return mean_of(constants, place(constants, u)[0])
 
     @kernel
-    def sample(law, belief, mind, theta):
-        theta[0] = belief_quantile(law, belief, chance.uniform(mind), False)
+    def sample(constants, belief, rng, theta):
+        theta[0] = belief_quantile(constants, belief, chance.uniform(rng), False)
 
     @kernel
-    def sample_mean(law, belief, mind):
-        return mean_of(law, belief_quantile(law, belief, chance.uniform(mind), False))
+    def sample_mean(constants, belief, rng):
+        return mean_of(constants, belief_quantile(constants, belief, chance.uniform(rng), False))
 
     @kernel
-    def mean(law, theta):
-        return mean_of(law, theta[0])
+    def mean(constants, theta):
+        return mean_of(constants, theta[0])
 
     @kernel
-    def reward(law, theta, uniform):
-        return quantile(law, theta[0], uniform)
+    def reward(constants, theta, uniform):
+        return quantile(constants, theta[0], uniform)
 
     @kernel
-    def d(law, mean, other, spread):
+    def d(constants, mean, other, spread):
         """B(θ′) − B(θ) − B′(θ)(θ′ − θ) for the parameters θ, θ′ of the two means."""
-        return excess(law, parameter(law, mean), parameter(law, other))
+        return excess(constants, parameter(constants, mean), parameter(constants, other))
 
     @kernel
-    def terms(law, mean, spread, out):
-        theta = parameter(law, mean)
-        out[1] = slope(law, theta)
-        out[0] = theta * out[1] - partition(law, theta)
+    def terms(constants, mean, spread, out):
+        theta = parameter(constants, mean)
+        out[1] = slope(constants, theta)
+        out[0] = theta * out[1] - partition(constants, theta)
 
     @kernel
-    def weights(law, mean, out):
-        theta = parameter(law, mean)
+    def weights(constants, mean, out):
+        theta = parameter(constants, mean)
         out[0] = -theta
-        out[1] = partition(law, theta)
+        out[1] = partition(constants, theta)
 
     common_mean = searched(d)
     return FamilyKernels.of(tools.belief, locals())
@@ -275,18 +278,18 @@ class OneParameter(Family):
     statistic_range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     @property
-    def constants(self) -> tuple[str, ...]:
+    def constant_names(self) -> tuple[str, ...]:
         """The names of the numbers that the user chose."""
         return tuple(f.name for f in fields(self) if f.name != "prior")
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
-        return generic_kernels(self.reward_law, " ".join(self.constants))
+        return generic_kernels(self.reward_law, " ".join(self.constant_names))
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         """The range of θ, then the numbers that the user chose."""
-        chosen = [getattr(self, name) for name in self.constants]
+        chosen = [getattr(self, name) for name in self.constant_names]
         return np.array([*self.range, *chosen], dtype=np.float64)
 
     def default_prior(self) -> tuple[float, ...]:

@@ -17,32 +17,32 @@ _LONG = 2.0**53  # from where every float is a whole number
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     belief[0] += 1.0
     belief[1] += reward - 1.0
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     """(α + β − 1)/(α − 1) = E[1/θ]."""
     return (belief[0] + belief[1] - 1.0) / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     """α − 1, or 0 while E[X] is infinite."""
     return max(belief[0] - 1.0, 0.0)
 
 
 @kernel
-def imagine(law, belief):
+def imagine(constants, belief):
     """At the expected reward, or at 1/E[θ] while that is infinite."""
     shape = belief[0] - 1.0 if belief[0] > 1.0 else belief[0]
-    update(law, belief, 1.0 + belief[1] / shape)
+    update(constants, belief, 1.0 + belief[1] / shape)
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is exact enough: several times faster there."""
     if x <= 1.0:
         return 0.0
@@ -52,23 +52,23 @@ def mean_cdf(law, belief, x):
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     chance = bernoulli.chance_quantile(belief[0], belief[1], level, not upper)
     return 1.0 / chance if chance > 0.0 else math.inf
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return 1.0 / max(bernoulli.sample_mean(law, belief, mind), 1e-300)
+def sample_mean(constants, belief, rng):
+    return 1.0 / max(bernoulli.sample_mean(constants, belief, rng), 1e-300)
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return 1.0 / theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     if theta[0] >= 1.0:
         return 1.0
     turns = math.log1p(-uniform) / min(math.log1p(-theta[0]), -_TINY)
@@ -76,13 +76,13 @@ def reward(law, theta, uniform):
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """μ times the KL between the chances 1/μ and 1/μ′ of the trials."""
-    return mean * bernoulli.d(law, 1.0 / mean, 1.0 / other, spread)
+    return mean * bernoulli.d(constants, 1.0 / mean, 1.0 / other, spread)
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     rest = mean - 1.0
     tail = rest * math.log(rest) if rest > 0.0 else 0.0
     out[0] = tail - mean * math.log(mean)
@@ -90,7 +90,7 @@ def terms(law, mean, spread, out):
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     rest = max(mean - 1.0, 1e-16)
     out[0] = math.log(mean / rest)
     out[1] = math.log(rest)

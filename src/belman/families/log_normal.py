@@ -36,8 +36,8 @@ def bounded_exp(x):
 
 
 @kernel
-def update(law, belief, reward):
-    gaussian_unknown.update(law, belief, math.log(reward))
+def update(constants, belief, reward):
+    gaussian_unknown.update(constants, belief, math.log(reward))
 
 
 @kernel
@@ -47,24 +47,24 @@ def log_variance(belief):
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return bounded_exp(belief[0] + 0.5 * log_variance(belief))
 
 
 @kernel
-def relative_variance(law, belief):
+def relative_variance(constants, belief):
     """Of a reward, over the square of its mean."""
     return math.expm1(min(log_variance(belief), 0.5 * _LARGEST))
 
 
 @kernel
-def spread(law, belief):
-    mean = min(max(expected_reward(law, belief), 1e-75), 1e75)
-    return mean * mean * relative_variance(law, belief)
+def spread(constants, belief):
+    mean = min(max(expected_reward(constants, belief), 1e-75), 1e75)
+    return mean * mean * relative_variance(constants, belief)
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     """E[Φ(√(κλ)(ln x − m − 1/(2λ)))] over λ ~ Gamma(α, β)."""
     if x <= 0.0:
         return 0.0
@@ -84,20 +84,20 @@ def mean_cdf(law, belief, x):
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    log_rate = chance.log_gamma_draw(mind, belief[2]) - math.log(belief[3])
-    normal = chance.normal(mind)
+def sample_mean(constants, belief, rng):
+    log_rate = chance.log_gamma_draw(rng, belief[2]) - math.log(belief[3])
+    normal = chance.normal(rng)
     wide = normal / math.sqrt(belief[1]) * bounded_exp(-0.5 * log_rate)
     return bounded_exp(belief[0] + wide + 0.5 * bounded_exp(-log_rate))
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return bounded_exp(theta[0] + 0.5 / theta[1])
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     return bounded_exp(theta[0] + normal_quantile(uniform) / math.sqrt(theta[1]))
 
 
@@ -121,7 +121,7 @@ def _least(gap, variance):
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """The least KL over the rival's variance of logarithms, the arm's own from mean and spread."""
     if not other > 0.0:
         return math.inf
@@ -129,13 +129,13 @@ def d(law, mean, other, spread):
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     out[0] = math.log(max(mean, 1e-300))
     out[1] = _log_variance_of(mean, spread)
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     out[0] = math.log(max(mean, 1e-300))
 
 

@@ -15,79 +15,81 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     """The kernels of the family whose rewards are the negatives of another's."""
 
     @kernel
-    def update(law, belief, reward):
-        base.update(law, belief, -reward)
+    def update(constants, belief, reward):
+        base.update(constants, belief, -reward)
 
     @kernel
-    def expected_reward(law, belief):
+    def expected_reward(constants, belief):
         """Infinite stays plus infinity: an unknown arm is tried first, be it cost or reward."""
-        expected = base.expected_reward(law, belief)
+        expected = base.expected_reward(constants, belief)
         return -expected if math.isfinite(expected) else math.inf
 
     @kernel
-    def mean_cdf(law, belief, x):
-        return 1.0 - base.mean_cdf(law, belief, -x)
+    def mean_cdf(constants, belief, x):
+        return 1.0 - base.mean_cdf(constants, belief, -x)
 
     @kernel
-    def mean_quantile(law, belief, level, upper):
-        return -base.mean_quantile(law, belief, level, not upper)
+    def mean_quantile(constants, belief, level, upper):
+        return -base.mean_quantile(constants, belief, level, not upper)
 
     @kernel
-    def sample_mean(law, belief, mind):
-        return -base.sample_mean(law, belief, mind)
+    def sample_mean(constants, belief, rng):
+        return -base.sample_mean(constants, belief, rng)
 
     @kernel
-    def mean(law, theta):
-        return -base.mean(law, theta)
+    def mean(constants, theta):
+        return -base.mean(constants, theta)
 
     @kernel
-    def reward(law, theta, uniform):
-        return -base.reward(law, theta, 1.0 - uniform)
+    def reward(constants, theta, uniform):
+        return -base.reward(constants, theta, 1.0 - uniform)
 
     @kernel
-    def d(law, mean, other, spread):
-        return base.d(law, -mean, -other, spread)
+    def d(constants, mean, other, spread):
+        return base.d(constants, -mean, -other, spread)
 
     @kernel
-    def terms(law, mean, spread, out):
-        base.terms(law, base.reflected(law, -mean), spread, out)
+    def terms(constants, mean, spread, out):
+        base.terms(constants, base.reflected(constants, -mean), spread, out)
 
     @kernel
-    def terms_of(family, law, belief, worth, mean, spread, mirrored, out):
-        reflected = base.reflected(law, -mean)
-        base.terms_of(base, law, belief, worth, reflected, spread, not mirrored, out)
+    def terms_of(family, constants, belief, worth, mean, spread, mirrored, out):
+        reflected = base.reflected(constants, -mean)
+        base.terms_of(base, constants, belief, worth, reflected, spread, not mirrored, out)
 
     @kernel
-    def weights(law, mean, out):
-        base.weights(law, base.reflected(law, -mean), out)
+    def weights(constants, mean, out):
+        base.weights(constants, base.reflected(constants, -mean), out)
 
     @kernel
-    def moved(law, spread, mean, to):
-        return base.moved(law, spread, -mean, -to)
+    def moved(constants, spread, mean, to):
+        return base.moved(constants, spread, -mean, -to)
 
     @kernel
-    def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
-        return base.pooled(law, beliefs, -prior_mean, prior_worth, prior_spread, pool)
+    def pooled(constants, beliefs, prior_mean, prior_worth, prior_spread, pool):
+        return base.pooled(constants, beliefs, -prior_mean, prior_worth, prior_spread, pool)
 
     @kernel
-    def sharpness(law, mean, spread):
-        return base.sharpness(law, -mean, spread)
+    def sharpness(constants, mean, spread):
+        return base.sharpness(constants, -mean, spread)
 
     @kernel
-    def coins(law, prior, plays, total, squares):
-        return base.coins(law, prior, plays, -total, squares)
+    def coins(constants, prior, plays, total, squares):
+        return base.coins(constants, prior, plays, -total, squares)
 
     @kernel
-    def told(family, law, belief, reward, coins):
-        base.told(base, law, belief, -reward, coins)
+    def told(family, constants, belief, reward, coins):
+        base.told(base, constants, belief, -reward, coins)
 
     @kernel
-    def foretells(family, law, belief):
-        return base.foretells(base, law, belief)
+    def foretells(family, constants, belief):
+        return base.foretells(base, constants, belief)
 
     @kernel
-    def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
-        return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
+    def common_mean(constants, weight, mean, spread, other_weight, other, other_spread):
+        return -base.common_mean(
+            constants, weight, -mean, spread, other_weight, -other, other_spread
+        )
 
     return FamilyKernels.of(base.belief, {**vars(base), "tilted": None, **locals()})
 
@@ -95,7 +97,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 #: What costs have in common with the rewards that they mirror.
 _SAME = (
     "closed_form", "mean_exists", "conjugate", "foretells", "adds_up", "additive", "from_additive",
-    "plays_for_spread", "coordinates", "summed", "parameters", "reach", "least", "law", "bregman",
+    "plays_for_spread", "coordinates", "summed", "parameters", "reach", "least", "constants", "bregman",
     "default_prior", "completed", "proper", "check_prior", "spread_of", "_proper_words",
 )  # fmt: skip
 

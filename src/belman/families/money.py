@@ -55,24 +55,24 @@ def _weight(mean, spread):
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """The least KL over pairs with that mean; an arm without a purchase by typical amounts."""
     if mean <= 0.0:
-        return max(other, 0.0) / law[_TYPICAL]
+        return max(other, 0.0) / constants[_TYPICAL]
     if other <= 0.0:
         return math.inf
     return _weight(mean, spread) * log_cosh(0.5 * log_ratio(other, mean))
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     out[0] = 0.5 * math.log(max(mean, 1e-300))
     out[1] = _weight(mean, spread) if mean > 0.0 else 0.0
-    out[2] = 0.0 if mean > 0.0 else 1.0 / law[_TYPICAL]
+    out[2] = 0.0 if mean > 0.0 else 1.0 / constants[_TYPICAL]
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     out[0] = 0.5 * math.log(max(mean, 1e-300))
     out[1] = max(mean, 0.0)
 
@@ -83,17 +83,17 @@ def evidence(terms, arm, weights):
 
 
 @kernel
-def gamma_relative_variance(law, belief):
-    return 1.0 / law[0]
+def gamma_relative_variance(constants, belief):
+    return 1.0 / constants[0]
 
 
 @kernel
-def gamma_log_width(law, belief):
+def gamma_log_width(constants, belief):
     return 1.0 / math.sqrt(belief[0])
 
 
 @kernel
-def normal_log_width(law, belief):
+def normal_log_width(constants, belief):
     """How wide the belief on the logarithm of the mean amount is, without its tails."""
     return math.sqrt(belief[3] / (belief[2] * belief[1]))
 
@@ -112,10 +112,10 @@ def money_kernels(
     """Bernoulli × a family of positive amounts, of one parameter or of more."""
 
     @kernel
-    def update(law, belief, reward):
+    def update(constants, belief, reward):
         if reward > 0.0:
             belief[0] += 1.0
-            amounts.update(law, belief[2:], reward)
+            amounts.update(constants, belief[2:], reward)
         else:
             belief[1] += 1.0
 
@@ -124,39 +124,39 @@ def money_kernels(
         return belief[0] / (belief[0] + belief[1])
 
     @allocating_kernel
-    def imagine(law, belief):
+    def imagine(constants, belief):
         """A share p of one imagined amount."""
         share = expected_chance(belief)
         before = belief[2:].copy()
-        amounts.imagine(law, belief[2:])
-        amounts.belief.blend(law, belief[2:], before, share)
+        amounts.imagine(constants, belief[2:])
+        amounts.belief.blend(constants, belief[2:], before, share)
         belief[0] += share
         belief[1] += 1.0 - share
 
     @kernel
-    def expected_reward(law, belief):
-        return expected_chance(belief) * amounts.expected_reward(law, belief[2:])
+    def expected_reward(constants, belief):
+        return expected_chance(belief) * amounts.expected_reward(constants, belief[2:])
 
     @kernel
-    def worth(law, belief):
+    def worth(constants, belief):
         return belief[0] + belief[1]
 
     @kernel
-    def spread(law, belief):
+    def spread(constants, belief):
         share = expected_chance(belief)
-        amount = min(max(amounts.expected_reward(law, belief[2:]), 1e-75), 1e75)
-        wide = 1.0 - share + relative_variance(law, belief[2:])
+        amount = min(max(amounts.expected_reward(constants, belief[2:]), 1e-75), 1e75)
+        wide = 1.0 - share + relative_variance(constants, belief[2:])
         return max(share * amount * amount * wide, 1e-300)
 
     @kernel
-    def mean_cdf(law, belief, x):
+    def mean_cdf(constants, belief, x):
         """E[P(M ≤ x/p)] over p ~ Beta(α, β)."""
         if x <= 0.0:
             return 0.0
         a, b = belief[0], belief[1]
         left, right = beta_reach(a, b, -1.0), beta_reach(a, b, 1.0)
         length = half_length(left, right)
-        step = _step(left + right, log_width(law, belief[2:]))
+        step = _step(left + right, log_width(constants, belief[2:]))
         count = math.ceil(length / step)
         below, total = 0.0, 0.0
         for k in range(-count, count + 1):
@@ -164,31 +164,33 @@ def money_kernels(
             weight *= math.exp(-beta_fall(a, b, w))
             inverse = 1.0 + b / a * math.exp(min(-w, 690.0))
             total += weight
-            below += weight * amounts.mean_cdf(law, belief[2:], min(x * inverse, 1e300))
+            below += weight * amounts.mean_cdf(constants, belief[2:], min(x * inverse, 1e300))
         return below / total
 
     mean_quantile = searched_quantile(mean_cdf, expected_reward)
 
     @kernel
-    def sample(law, belief, mind, theta):
-        theta[0] = chance.beta(mind, belief[0], belief[1])
-        amounts.sample(law, belief[2:], mind, theta[1:])
+    def sample(constants, belief, rng, theta):
+        theta[0] = chance.beta(rng, belief[0], belief[1])
+        amounts.sample(constants, belief[2:], rng, theta[1:])
 
     @kernel
-    def sample_mean(law, belief, mind):
-        share = chance.beta(mind, belief[0], belief[1])
-        return share * min(amounts.sample_mean(law, belief[2:], mind), 1e300)
+    def sample_mean(constants, belief, rng):
+        share = chance.beta(rng, belief[0], belief[1])
+        return share * min(amounts.sample_mean(constants, belief[2:], rng), 1e300)
 
     @kernel
-    def mean(law, theta):
-        return theta[0] * amounts.mean(law, theta[1:])
+    def mean(constants, theta):
+        return theta[0] * amounts.mean(constants, theta[1:])
 
     @kernel
-    def reward(law, theta, uniform):
+    def reward(constants, theta, uniform):
         if uniform < 1.0 - theta[0] or theta[0] <= 0.0:
             return 0.0
         inside = (uniform - (1.0 - theta[0])) / theta[0]
-        return max(amounts.reward(law, theta[1:], min(max(inside, 1e-16), 1.0 - 1e-16)), 1e-300)
+        return max(
+            amounts.reward(constants, theta[1:], min(max(inside, 1e-16), 1.0 - 1e-16)), 1e-300
+        )
 
     common_mean = searched(d)
     parts = {"d": d, "terms": terms, "weights": weights, "evidence": evidence, **locals()}
@@ -261,7 +263,7 @@ class Money(Family):
         return KERNELS[self.amounts]
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         kind = list(KERNELS).index(self.amounts)
         return np.array([self.shape, self.typical, self.share, self.sigma, kind], dtype=np.float64)
 

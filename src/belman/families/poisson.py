@@ -15,43 +15,43 @@ from belman.special import entropy_excess, gamma_cdf, gamma_survival, normal_qua
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     belief[0] += reward
     belief[1] += 1.0
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return belief[0] / belief[1]
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     return belief[1]
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     return gamma_cdf(belief[0], belief[1] * x) if x > 0.0 else 0.0
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     return rate_quantile(belief, level, upper)
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return chance.gamma(mind, belief[0]) / belief[1]
+def sample_mean(constants, belief, rng):
+    return chance.gamma(rng, belief[0]) / belief[1]
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     """The smallest count whose distribution function reaches `uniform`."""
     rate = theta[0]
     if rate <= 0.0:
@@ -74,7 +74,7 @@ def reward(law, theta, uniform):
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """μ ln(μ/μ′) − μ + μ′."""
     if other <= 0.0:
         return 0.0 if mean == other else math.inf
@@ -82,13 +82,13 @@ def d(law, mean, other, spread):
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     out[0] = mean * math.log(mean) - mean if mean > 0.0 else 0.0
     out[1] = mean
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     inside = max(mean, 1e-300)
     out[0] = -math.log(inside)
     out[1] = inside

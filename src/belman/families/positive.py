@@ -35,10 +35,10 @@ _FARTHEST = 200.0  # a larger ratio of a reward to the average counts as e to th
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     apart = min(math.log(reward) - belief[0], _FARTHEST)
     if belief[1] < 1.0:
-        gaussian_unknown.update(law, belief, belief[0] + apart)
+        gaussian_unknown.update(constants, belief, belief[0] + apart)
         return
     error = math.expm1(apart)
     bounded = min(error, _LARGEST_ERROR * (belief[1] + 1.0))
@@ -50,7 +50,7 @@ def update(law, belief, reward):
 
 
 @kernel
-def imagine(law, belief):
+def imagine(constants, belief):
     """A reward of the mean, with the error that the belief expects."""
     shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
     belief[3] += 0.5 * belief[3] / shape * belief[1] / (belief[1] + 1.0)
@@ -59,46 +59,46 @@ def imagine(law, belief):
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return bounded_exp(belief[0])
 
 
 @kernel
-def relative_variance(law, belief):
+def relative_variance(constants, belief):
     return belief[3] / belief[2]
 
 
 @kernel
-def spread(law, belief):
-    mean = min(max(expected_reward(law, belief), 1e-75), 1e75)
-    return mean * mean * relative_variance(law, belief)
+def spread(constants, belief):
+    mean = min(max(expected_reward(constants, belief), 1e-75), 1e75)
+    return mean * mean * relative_variance(constants, belief)
 
 
 @kernel
-def mean_cdf(law, belief, x):
-    return gaussian_unknown.mean_cdf(law, belief, math.log(x)) if x > 0.0 else 0.0
+def mean_cdf(constants, belief, x):
+    return gaussian_unknown.mean_cdf(constants, belief, math.log(x)) if x > 0.0 else 0.0
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
-    score = gaussian_unknown.mean_quantile(law, belief, level, upper)
+def mean_quantile(constants, belief, level, upper):
+    score = gaussian_unknown.mean_quantile(constants, belief, level, upper)
     if score > 705.0:
         return math.inf
     return math.exp(score) if score > -705.0 else 0.0
 
 
 @kernel
-def sample_mean(law, belief, mind):
-    return bounded_exp(gaussian_unknown.sample_mean(law, belief, mind))
+def sample_mean(constants, belief, rng):
+    return bounded_exp(gaussian_unknown.sample_mean(constants, belief, rng))
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return bounded_exp(theta[0])
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     """Simulations draw log-normal rewards of that mean and relative variance."""
     variance = math.log1p(1.0 / theta[1])
     return bounded_exp(theta[0] - 0.5 * variance + normal_quantile(uniform) * math.sqrt(variance))
@@ -112,13 +112,13 @@ def _shape(mean, spread):
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """k (μ/μ′ − 1 − ln(μ/μ′)): of gamma laws with the arm's own mean and variance, k = μ²/s²."""
     return _shape(mean, spread) * ratio_excess(mean, other, mean - other)
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     shape = _shape(mean, spread)
     out[0] = -shape * (math.log(max(mean, 1e-300)) + 1.0)
     out[1] = shape * mean
@@ -126,7 +126,7 @@ def terms(law, mean, spread, out):
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     inside = max(mean, 1e-300)
     out[0] = 1.0 / inside
     out[1] = math.log(inside)

@@ -23,24 +23,24 @@ def searched_quantile(mean_cdf: Kernel, expected_reward: Kernel) -> Kernel:
     """
 
     @kernel
-    def excess(law, belief, v, log_level, upper):
+    def excess(constants, belief, v, log_level, upper):
         """By how much the logarithm of the tail exceeds that of the level, rising with v."""
-        below = mean_cdf(law, belief, math.exp(v))
+        below = mean_cdf(constants, belief, math.exp(v))
         if upper:
             return log_level - math.log(max(1.0 - below, 1e-17))
         return math.log(max(below, 1e-300)) - log_level
 
     @kernel
-    def mean_quantile(law, belief, level, upper):
+    def mean_quantile(constants, belief, level, upper):
         if level <= 0.0 or level >= 1.0:
             return math.inf if (level >= 1.0) != upper else 0.0
         log_level = math.log(level)
-        expected = min(max(expected_reward(law, belief), 1e-300), 1e300)
+        expected = min(max(expected_reward(constants, belief), 1e-300), 1e300)
         low, high = -_FAR, _FAR
         below, above = 0.0, 0.0  # the excess at both ends, once they are known
         v, step, side = math.log(expected), 0.5, 0
         for _ in range(_STEPS):
-            value = excess(law, belief, v, log_level, upper)
+            value = excess(constants, belief, v, log_level, upper)
             if value == 0.0:
                 return math.exp(v)
             if value > 0.0:

@@ -22,10 +22,10 @@ Statistic = Callable[[Family, Floats], Floats]
 
 
 @kernel
-def _tell(family, law, beliefs, samples):
+def _tell(family, constants, beliefs, samples):
     for i in range(len(samples)):
         for reward in samples[i]:
-            family.update(law, beliefs[i], reward)
+            family.update(constants, beliefs[i], reward)
 
 
 def _normal(family: Family, x: Floats) -> Floats:
@@ -108,9 +108,9 @@ def _unlearned(family: Family, x: Floats) -> float:
 
 
 @kernel
-def _learn(family, law, belief, rewards):
+def _learn(family, constants, belief, rewards):
     for i in range(rewards.size):
-        family.update(law, belief, rewards[i])
+        family.update(constants, belief, rewards[i])
 
 
 def learnt(family: Family, belief: ArrayLike, rewards: ArrayLike) -> Floats:

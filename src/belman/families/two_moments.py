@@ -30,47 +30,47 @@ _LACKING = 1.0 - 2.0 ** (-np.arange(2 - int(_STEPS * math.log2(_HARDEST))) / _ST
 
 
 @kernel
-def update(law, belief, reward):
+def update(constants, belief, reward):
     """The law is 1 where two moments are kept, and 0 where rewards are taken for coins."""
-    belief[0] += law[0] * reward * (1.0 - reward)
+    belief[0] += constants[0] * reward * (1.0 - reward)
     belief[1] += reward
     belief[2] += 1.0 - reward
 
 
 @kernel
-def expected_reward(law, belief):
+def expected_reward(constants, belief):
     return belief[1] / (belief[1] + belief[2])
 
 
 @kernel
-def worth(law, belief):
+def worth(constants, belief):
     return belief[1] + belief[2]
 
 
 @kernel
-def imagine(law, belief):
+def imagine(constants, belief):
     """A reward of the mean, which leaves the variance as it is."""
-    expected, soft = expected_reward(law, belief), belief[0] / worth(law, belief)
+    expected, soft = expected_reward(constants, belief), belief[0] / worth(constants, belief)
     belief[0] += soft
     belief[1] += expected
     belief[2] += 1.0 - expected
 
 
 @kernel
-def spread(law, belief):
+def spread(constants, belief):
     """The variance of the rewards, those of the prior included."""
-    mean = expected_reward(law, belief)
-    return max(mean * (1.0 - mean) - belief[0] / worth(law, belief), 0.0)
+    mean = expected_reward(constants, belief)
+    return max(mean * (1.0 - mean) - belief[0] / worth(constants, belief), 0.0)
 
 
 @kernel
-def moved(law, spread, mean, to):
+def moved(constants, spread, mean, to):
     """The variance if the mean were another and E[X(1 − X)] the same."""
     return spread + (to * (1.0 - to) - mean * (1.0 - mean))
 
 
 @kernel
-def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
+def pooled(constants, beliefs, prior_mean, prior_worth, prior_spread, pool):
     """How much less rewards of all arms vary than coins of their means: from 0 for coins up to 1.
 
     Σ s_a / (ν₀·pool/4 + Σ n_a m̂_a(1 − m̂_a)) of rewards alone, rounded to an eighth of an octave of
@@ -98,23 +98,23 @@ def share_of_coins(soft, room):
 
 
 @kernel
-def sharpness(law, mean, spread):
+def sharpness(constants, mean, spread):
     """How many times the variance of rewards a coin's is: 1 for coins, and at most 10."""
     coin = mean * (1.0 - mean)
     return coin / max(spread, coin / _SHARPEST) if coin - spread > _ROUNDING else 1.0
 
 
 @kernel
-def coins(law, prior, plays, total, squares):
+def coins(constants, prior, plays, total, squares):
     """The sharpness of an arm with so many rewards, of that sum and sum of squares."""
-    soft = prior[0] + law[0] * (total - squares)
+    soft = prior[0] + constants[0] * (total - squares)
     alpha, beyond = prior[1] + total, prior[2] + (plays - total)
     mean = alpha / (alpha + beyond)
-    return sharpness(law, mean, mean * (1.0 - mean) - soft / (alpha + beyond))
+    return sharpness(constants, mean, mean * (1.0 - mean) - soft / (alpha + beyond))
 
 
 @kernel
-def told(family, law, belief, reward, coins):
+def told(family, constants, belief, reward, coins):
     """A reward that tells as much of the mean as so many coins: a quasi-likelihood. The belief is
     from then on as of coins.
     """
@@ -125,39 +125,39 @@ def told(family, law, belief, reward, coins):
 
 
 @kernel
-def foretells(family, law, belief):
+def foretells(family, constants, belief):
     """Of the mean alone, as of coins."""
     first, second = moments.of_mean(belief)
     return log_beta(first, second)
 
 
 @kernel
-def mean_cdf(law, belief, x):
+def mean_cdf(constants, belief, x):
     first, second = moments.of_mean(belief)
     return bernoulli.chance_below(first, second, x)
 
 
 @kernel
-def mean_quantile(law, belief, level, upper):
+def mean_quantile(constants, belief, level, upper):
     first, second = moments.of_mean(belief)
     return bernoulli.chance_quantile(first, second, level, upper)
 
 
 @kernel
-def sample_mean(law, belief, mind):
+def sample_mean(constants, belief, rng):
     first, second = moments.of_mean(belief)
-    return chance.beta(mind, first, second)
+    return chance.beta(rng, first, second)
 
 
 @kernel
-def sample(law, belief, mind, theta):
+def sample(constants, belief, rng, theta):
     """A law of that mean and variance with the atoms 0, its mean and 1, and λ."""
     first, second = moments.of_mean(belief)
-    total = worth(law, belief)
-    mean = chance.beta(mind, first, second)
+    total = worth(constants, belief)
+    mean = chance.beta(rng, first, second)
     share = min((total + 1.0) / (first + second + 1.0), 1.0)
     theta[0] = mean
-    theta[1] = math.exp(math.log(max(chance.uniform(mind), 1e-300)) / total)
+    theta[1] = math.exp(math.log(max(chance.uniform(rng), 1e-300)) / total)
     ends, values = theta[2 : 2 + atoms.ATOMS], theta[2 + atoms.ATOMS :]
     for i in range(atoms.ATOMS):
         ends[i] = 1.0
@@ -167,12 +167,12 @@ def sample(law, belief, mind, theta):
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return theta[0]
 
 
 @kernel
-def reward(law, theta, uniform):
+def reward(constants, theta, uniform):
     return atoms.value_at(theta, uniform)
 
 
@@ -184,19 +184,19 @@ def _lower_atom(mean, spread):
 
 
 @kernel
-def d(law, mean, other, spread):
+def d(constants, mean, other, spread):
     """d₂(m, μ); towards smaller means that of 1 − X."""
     if other < mean:
         mean, other = 1.0 - mean, 1.0 - other
     atom = _lower_atom(mean, spread)
     if atom == 0.0:
-        return bernoulli.d(law, mean, other, 1.0)
+        return bernoulli.d(constants, mean, other, 1.0)
     left = 1.0 - atom
-    return bernoulli.d(law, (mean - atom) / left, (other - atom) / left, 1.0)
+    return bernoulli.d(constants, (mean - atom) / left, (other - atom) / left, 1.0)
 
 
 @kernel
-def terms(law, mean, spread, out):
+def terms(constants, mean, spread, out):
     """p = (m − a)/(1 − a), p ln(m − a) + (1 − p) ln(1 − m), and a."""
     atom = _lower_atom(mean, spread)
     above = mean - atom
@@ -209,7 +209,7 @@ def terms(law, mean, spread, out):
 
 
 @kernel
-def weights(law, mean, out):
+def weights(constants, mean, out):
     inside = min(max(mean, _EDGE), 1.0 - _EDGE)
     lose = math.log1p(-inside)
     out[0] = lose - math.log(inside)
@@ -227,7 +227,7 @@ def evidence(terms, arm, weights):
 
 
 @kernel
-def reflected(law, mean):
+def reflected(constants, mean):
     """Costs are rewards seen from the other end."""
     return 1.0 - mean
 

@@ -23,16 +23,16 @@ _ARMS, _LINES = 5, 30
 _STEPS = np.linspace(-0.8, 0.8, 33)
 
 
-def _beliefs(name: str, mind: np.random.Generator) -> np.ndarray:
+def _beliefs(name: str, rng: np.random.Generator) -> np.ndarray:
     """Five beliefs with counts from 1 to 100 or so; a Normal one is (mean, precision)."""
-    first, second = np.exp(mind.uniform(0.0, 4.5, _ARMS)), np.exp(mind.uniform(0.0, 4.5, _ARMS))
-    return np.column_stack([mind.normal(size=_ARMS) if name == "Normal" else first, second])
+    first, second = np.exp(rng.uniform(0.0, 4.5, _ARMS)), np.exp(rng.uniform(0.0, 4.5, _ARMS))
+    return np.column_stack([rng.normal(size=_ARMS) if name == "Normal" else first, second])
 
 
 def _lines(name: str) -> xarray.Dataset:
     """The objective on lines through the barycentre, its mismatch, the mixture's projection."""
-    family, mind = FAMILIES[name], np.random.default_rng(SEED)
-    arms = _beliefs(name, mind)
+    family, rng = FAMILIES[name], np.random.default_rng(SEED)
+    arms = _beliefs(name, rng)
     centre = least_kl_from_arms(family, arms)
 
     def objective(belief: np.ndarray) -> float:
@@ -41,7 +41,7 @@ def _lines(name: str) -> xarray.Dataset:
     least = objective(centre)
     excess, apart = np.empty((_LINES, len(_STEPS))), np.empty((_LINES, len(_STEPS)))
     for line in range(_LINES):
-        way = mind.normal(size=2)
+        way = rng.normal(size=2)
         for i, step in enumerate(_STEPS):
             move = step * way / np.linalg.norm(way)
             aside = np.array([move[0] / np.sqrt(centre[1]), 0.0])

@@ -96,8 +96,8 @@ def exponential_players(width: float, bounded: bool) -> dict[str, Policy]:
 class BetaThompson:
     """Thompson sampling with Beta beliefs on rewards in [0, 1], in plain Python."""
 
-    def __init__(self, arms: int, mind: np.random.Generator) -> None:
-        self._mind = mind
+    def __init__(self, arms: int, rng: np.random.Generator) -> None:
+        self._mind = rng
         self._wins, self._losses = np.ones(arms), np.ones(arms)
 
     def ask(self) -> int:

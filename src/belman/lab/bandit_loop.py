@@ -1,7 +1,7 @@
 """The compiled loop of arms, one for all of their kinds: what differs is where rewards come from.
 
 Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a
-turn, sent through the quantile function of the arm that is played), `mind` (what the policy draws)
+turn, sent through the quantile function of the arm that is played), `rng` (what the policy draws)
 and `world` (the arms of a random problem).
 
 Arms that change do so in stretches, of which others have one; regret is to the arm best at the
@@ -46,48 +46,48 @@ class Source(NamedTuple):
 
 
 @kernel
-def draw_world(family, law, world, generator, theta):
+def draw_world(family, constants, world, generator, theta):
     """θ of every arm from the belief that heads `world`, which ends with where 0 and 1 scale to."""
     prior = world[: world.size - 2]
     low, high = world[world.size - 2], world[world.size - 1]
     for a in range(len(theta)):
-        family.sample(law, prior, generator, theta[a])
+        family.sample(constants, prior, generator, theta[a])
         if low != 0.0 or high != 1.0:
             theta[a, 0] = low + theta[a, 0] * (high - low)
 
 
 @kernel
-def fill_means(family, law, theta, means):
+def fill_means(family, constants, theta, means):
     """Fill the mean of every arm, and return the best; an arm that is not there has neither."""
     best = -np.inf
     for a in range(means.size):
-        means[a] = family.mean(law, theta[a])
+        means[a] = family.mean(constants, theta[a])
         if means[a] > best:
             best = means[a]
     return best
 
 
 @kernel
-def begin_run(family, law, world, seed, run, generators, theta):
+def begin_run(family, constants, world, seed, run, generators, theta):
     """Fork the generators of a run, and draw its arms if they are random."""
     for role in range(3):
         chance.fork(seed, run, role, generators[role])
     if world.size > 0:
-        draw_world(family, law, world, generators[WORLD], theta)
+        draw_world(family, constants, world, generators[WORLD], theta)
 
 
 @kernel
-def prepare_run(family, law, world, seed, run, generators, theta, means):
+def prepare_run(family, constants, world, seed, run, generators, theta, means):
     """The same, with the mean of every arm; the best is returned."""
-    begin_run(family, law, world, seed, run, generators, theta)
-    return fill_means(family, law, theta, means)
+    begin_run(family, constants, world, seed, run, generators, theta)
+    return fill_means(family, constants, theta, means)
 
 
 @inlined_kernel
-def play_arm(family, law, theta, nature, ledger, arm):
+def play_arm(family, constants, theta, nature, ledger, arm):
     """The reward of an arm that is played now, entered in the ledger."""
-    value = family.reward(law, theta[arm], chance.uniform(nature))
-    record(family, law, ledger, arm, value)
+    value = family.reward(constants, theta[arm], chance.uniform(nature))
+    record(family, constants, ledger, arm, value)
     return value
 
 
@@ -106,16 +106,16 @@ def uniforms(nature, out):
 
 
 @inlined_kernel
-def drawn(family, law, source, stretch, ledger, arm, turn, uniform):
+def drawn(family, constants, source, stretch, ledger, arm, turn, uniform):
     """What is told and what is earned: a reward of the arm's distribution."""
-    value = family.reward(law, source.rows[stretch, arm], uniform)
+    value = family.reward(constants, source.rows[stretch, arm], uniform)
     return value, value
 
 
 @kernel
-def falsified(family, law, source, stretch, ledger, arm, turn, uniform):
+def falsified(family, constants, source, stretch, ledger, arm, turn, uniform):
     """The same, told falsely while the budget lasts. Settings: budget, low, high."""
-    true = family.reward(law, source.rows[stretch, arm], uniform)
+    true = family.reward(constants, source.rows[stretch, arm], uniform)
     is_best = source.means[stretch, arm] == source.best[stretch]
     told = source.settings[1] if is_best else source.settings[2]
     spent = source.state[0] + abs(told - true)
@@ -126,7 +126,7 @@ def falsified(family, law, source, stretch, ledger, arm, turn, uniform):
 
 
 @kernel
-def replayed(family, law, source, stretch, ledger, arm, turn, uniform):
+def replayed(family, constants, source, stretch, ledger, arm, turn, uniform):
     """A reward drawn again, or the next one. Settings: whether drawn, whether by turn; counts."""
     count = source.settings[2 + arm]
     place = uniform * count
@@ -142,16 +142,16 @@ def play_from(draw: Callable[..., tuple[float, float]]) -> Callable[..., int]:
 
     @kernel
     def play_runs(
-        family, law, params, reveal, prior, ledger, block, blank, world, source, closed, generators,
+        family, constants, params, reveal, prior, ledger, block, blank, world, source, closed, generators,
         turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward,
         plays, stop,
     ):  # fmt: skip
         """Play runs first, first + 1, … into a row of results each; how many ended."""
         means, starts = source.means, source.starts
         for r in range(len(regret)):
-            begin_run(family, law, world, seed, first + r, generators, source.rows[0])
+            begin_run(family, constants, world, seed, first + r, generators, source.rows[0])
             for s in range(0 if source.known else starts.size):
-                source.best[s] = fill_means(family, law, source.rows[s], means[s])
+                source.best[s] = fill_means(family, constants, source.rows[s], means[s])
             if reveal:
                 for a in range(params.size):
                     params[a] = means[0, a]
@@ -168,8 +168,8 @@ def play_from(draw: Callable[..., tuple[float, float]]) -> Callable[..., int]:
                     closed[a] = means[stretch, a] != means[stretch, a]
                 arm = call_address(policy_call, arm, t + 1, turn_values[t])
                 luck = chance.uniform(generators[NATURE])
-                told, given = draw(family, law, source, stretch, ledger, arm, t + 1, luck)
-                record(family, law, ledger, arm, told)
+                told, given = draw(family, constants, source, stretch, ledger, arm, t + 1, luck)
+                record(family, constants, ledger, arm, told)
                 heard[0] = told
                 earned += given
                 if means[stretch, arm] < best:

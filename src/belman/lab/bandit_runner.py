@@ -70,7 +70,7 @@ def set_up(
     generators = np.zeros((roles, 4), dtype=np.uint64)
     params = np.zeros(arms) if policy.sees_truth else policy.params(family)
     given = {
-        "law": family.law,
+        "constants": family.constants,
         "prior": np.array(family.prior),
         "ledger": ledger,
         "block": block,
@@ -146,7 +146,7 @@ class BanditRunner:
 class PythonRunner:
     """A player in plain Python: called with (arms, mind) once per run, it has `ask` and `tell`.
 
-    Arms are 0, 1, …; `mind` is a NumPy Generator for the player's own draws. It meets the same
+    Arms are 0, 1, …; `rng` is a NumPy Generator for the player's own draws. It meets the same
     nature as compiled players.
     """
 
@@ -157,10 +157,10 @@ class PythonRunner:
 
     def play(self, results: BanditResults, first: int, seed: chance.Words, stop: Stop) -> int:
         """Play runs first, first + 1, … into the results; how many ended before a stop."""
-        problem, law = self._problem, self._problem.family.law
+        problem, constants = self._problem, self._problem.family.constants
         generators = np.zeros((3, 4), dtype=np.uint64)
         theta, means, luck = problem.parameters, np.zeros(problem.arms), np.empty(self._horizon)
-        fixed = {"law": law, "world": problem.world, "theta": theta, "means": means}
+        fixed = {"constants": constants, "world": problem.world, "theta": theta, "means": means}
         for r in range(len(results.regret)):
             best = self._prepare(**fixed, seed=seed, run=first + r, generators=generators)
             entry(uniforms)(nature=generators[NATURE], out=luck)
@@ -170,7 +170,7 @@ class PythonRunner:
                 if stop[0]:
                     return r
                 arm = self._arm(player.ask())
-                value = problem.family.kernels.reward(law, theta[arm], luck[t])
+                value = problem.family.kernels.reward(constants, theta[arm], luck[t])
                 player.tell(arm, value)
                 results.plays[r, arm] += 1
                 earned += value

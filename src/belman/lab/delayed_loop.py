@@ -194,7 +194,7 @@ def count_open(knowledge, law, clock, now):
 
 
 @kernel
-def untried_arm(knowledge, mind):
+def untried_arm(knowledge, rng):
     """One of the arms that were never tried, drawn uniformly, while rewards are out; or none."""
     untried, out = 0, 0
     for a in range(knowledge.pending.size):
@@ -202,7 +202,7 @@ def untried_arm(knowledge, mind):
         out += knowledge.pending[a]
     if untried == 0 or out == 0:
         return NO_ARM
-    rank = chance.below(mind, untried)
+    rank = chance.below(rng, untried)
     for a in range(knowledge.pending.size):
         if knowledge.truth.plays[a] + knowledge.pending[a] == 0.0:
             if rank == 0:
@@ -212,12 +212,12 @@ def untried_arm(knowledge, mind):
 
 
 @kernel
-def draw(dealt, mind):
+def draw(dealt, rng):
     """An arm, by what was dealt to each."""
     total = 0.0
     for a in range(dealt.size):
         total += dealt[a]
-    left, arm = total * chance.uniform(mind), 0
+    left, arm = total * chance.uniform(rng), 0
     for a in range(dealt.size):
         if dealt[a] > 0.0:
             arm = a

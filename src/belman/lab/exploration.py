@@ -261,13 +261,13 @@ def _recommend(advice_call, m, luck, score, chosen):
 
 @kernel
 def explore_runs(
-    family, law, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators,
+    family, constants, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators,
     turn_values, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call,
     simple_regret, error, turns, plays, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … until the budget or the stopping rule ends them: how many."""
     for r in range(len(turns)):
-        prepare_run(family, law, world, seed, first + r, generators, theta, means)
+        prepare_run(family, constants, world, seed, first + r, generators, theta, means)
         nature, luck = generators[NATURE], generators[WORLD]
         total, least = _best_sum(means, m, luck, index, chosen)
         reset(policy_call, prior, ledger, block, blank)
@@ -277,7 +277,7 @@ def explore_runs(
             arm = call_address(policy_call, NO_ARM, t + 1, turn_values[t])
             if rule == OWN and call_address(advice_call, FINISHED, 0, 0.0) != 0:
                 break
-            play_arm(family, law, theta, nature, ledger, arm)
+            play_arm(family, constants, theta, nature, ledger, arm)
             call_address(policy_call, arm, NO_TURN, 0.0)
             t += 1
             marked = rule == BUDGET and t == marks[mark]
@@ -288,7 +288,10 @@ def explore_runs(
                 mark += 1
             elif rule == EVIDENCE:
                 enough = thresholds[t - 1]
-                over = least_contrast(family, law, ledger, needed, chosen, enough, doubt) > enough
+                over = (
+                    least_contrast(family, constants, ledger, needed, chosen, enough, doubt)
+                    > enough
+                )
             if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
                 return r
         if rule != BUDGET:

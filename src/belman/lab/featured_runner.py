@@ -1,7 +1,7 @@
 """The compiled loop of arms with features, and who runs it.
 
 Run r of a seed has the generators of all loops: `world` gives θ, arms and contexts, `nature` one
-uniform a turn, `mind` what the policy draws. The belief, which looks and learns, and the policy,
+uniform a turn, `rng` what the policy draws. The belief, which looks and learns, and the policy,
 which chooses, are called by address: the loop is compiled once for a kind of problem, the belief
 once for a model.
 """
@@ -27,34 +27,46 @@ ASK, TOLD = 0, 1  # and of a policy
 
 
 @kernel
-def call_belief(model, law, belief, features, sight, stays, what, arm, reward):
+def call_belief(model, constants, belief, features, sight, stays, what, arm, reward):
     """Look at the arms at hand; or learn the reward of one, and follow it where arms stay."""
     if what == LOOK:
-        look_at_all(model, law, belief, features, sight)
+        look_at_all(model, constants, belief, features, sight)
         return arm
-    before = expected_scale(model, law, belief)
-    learn(model, law, belief, features[arm], reward)
+    before = expected_scale(model, constants, belief)
+    learn(model, constants, belief, features[arm], reward)
     if stays:
-        follow(model, law, belief, features, before, sight)
+        follow(model, constants, belief, features, before, sight)
     return arm
 
 
 @kernel
 def call_policy(
-    policy, model, law, params, belief, features, sight, memory, mind, index, what, number, amount
+    policy,
+    model,
+    constants,
+    params,
+    belief,
+    features,
+    sight,
+    memory,
+    rng,
+    index,
+    what,
+    number,
+    amount,
 ):
     """Choose an arm at a turn; or note that one was told."""
     if what == TOLD:
         policy.learn(params, memory, features[number])
         return number
-    policy.indices(model, law, params, belief, features, sight, memory, number, mind, index)
-    arm, _ = pick(index, mind)
+    policy.indices(model, constants, params, belief, features, sight, memory, number, rng, index)
+    arm, _ = pick(index, rng)
     return arm
 
 
 @kernel
 def play_featured(
-    rewards, scene, law, numbers, table, truth, features, eta, believed, blank_belief, kept,
+    rewards, scene, constants, numbers, table, truth, features, eta, believed, blank_belief, kept,
     blank_memory, generators, checkpoints, seed, first, belief_call, policy_call, stays, horizon,
     regret, suboptimal_draws, reward, plays, stop,
 ):  # fmt: skip
@@ -76,7 +88,7 @@ def play_featured(
                 scene.meet(numbers, table, world, truth, features, eta)
                 call_address(belief_call, LOOK, 0, 0.0)
             arm = call_address(policy_call, ASK, t + 1, 0.0)
-            value = rewards.reward(law, eta[arm], chance.uniform(nature))
+            value = rewards.reward(constants, eta[arm], chance.uniform(nature))
             call_address(policy_call, TOLD, arm, value)
             call_address(belief_call, LEARN, arm, value)
             best = eta[arm]
@@ -85,7 +97,7 @@ def play_featured(
             earned += value
             plays[r, arm] += 1
             if eta[arm] < best:
-                lost += rewards.mean(law, best) - rewards.mean(law, eta[arm])
+                lost += rewards.mean(constants, best) - rewards.mean(constants, eta[arm])
                 missed += 1
             if t + 1 == checkpoints[mark]:
                 regret[r, mark], suboptimal_draws[r, mark], reward[r, mark] = lost, missed, earned
@@ -111,7 +123,7 @@ class FeaturedRunner:
         generators = np.zeros((3, 4), dtype=np.uint64)
         features = np.zeros((arms, problem.features))
         looked = {
-            "law": model.law,
+            "constants": model.constants,
             "belief": belief,
             "features": features,
             "sight": Sight.of(arms),
@@ -121,11 +133,11 @@ class FeaturedRunner:
             **looked,
             params=policy.params,
             memory=memory,
-            mind=generators[MIND],
+            rng=generators[MIND],
             index=np.zeros(arms),
         )
         done: int = entry(play_featured, rewards=problem.rewards, scene=problem.scene)(
-            law=problem.model.law,
+            constants=problem.model.constants,
             numbers=problem.numbers,
             table=problem.table,
             truth=np.zeros(problem.truth_size),

@@ -78,7 +78,7 @@ def _tame(weights, workspace, few):
 
 
 @kernel
-def _nearest_column(workspace, wide, mind):
+def _nearest_column(workspace, wide, rng):
     """The nearest column that is not done; among equals a free one, drawn uniformly."""
     least, free, any_column = np.inf, 0, 0
     for j in range(wide):
@@ -89,7 +89,7 @@ def _nearest_column(workspace, wide, mind):
                 free += 1
     if free == 0:
         return any_column
-    rank = chance.below(mind, free) if free > 1 else 0
+    rank = chance.below(rng, free) if free > 1 else 0
     for j in range(wide):
         is_least = workspace.done[j] == 0 and workspace.nearest[j] == least
         if is_least and workspace.owner[j] == NOBODY:
@@ -100,7 +100,7 @@ def _nearest_column(workspace, wide, mind):
 
 
 @kernel
-def _enter(row, workspace, wide, mind):
+def _enter(row, workspace, wide, rng):
     """Match one more row at the least cost, along the shortest path of exchanges."""
     waiting = wide  # the column where the new row stands
     for j in range(wide + 1):
@@ -117,7 +117,7 @@ def _enter(row, workspace, wide, mind):
                 if reduced < workspace.nearest[j]:
                     workspace.nearest[j] = reduced
                     workspace.before[j] = column
-        column = _nearest_column(workspace, wide, mind)
+        column = _nearest_column(workspace, wide, rng)
         step = workspace.nearest[column]
         for j in range(wide + 1):
             if workspace.done[j] == 1:
@@ -133,7 +133,7 @@ def _enter(row, workspace, wide, mind):
 
 
 @kernel
-def match(weights, open_rows, open_columns, mind, workspace, matched):
+def match(weights, open_rows, open_columns, rng, workspace, matched):
     """Fill `matched` with the column of each row, −1 for none; returns how many got one."""
     rows, columns = 0, 0
     for u in range(open_rows.size):
@@ -156,7 +156,7 @@ def match(weights, open_rows, open_columns, mind, workspace, matched):
     for i in range(count):
         workspace.row_price[i] = 0.0
     for i in range(count):
-        _enter(i, workspace, wide, mind)
+        _enter(i, workspace, wide, rng)
     for j in range(wide):
         i = workspace.owner[j]
         if i != NOBODY and rows <= columns:
@@ -167,7 +167,7 @@ def match(weights, open_rows, open_columns, mind, workspace, matched):
 
 
 @kernel
-def match_favourites(weights, open_rows, open_columns, mind, matched):
+def match_favourites(weights, open_rows, open_columns, rng, matched):
     """Fill `matched` as the authors' queueing code does, which seeks no best sum of weights.
 
     Every queue asks for its favourite, and the first one to ask gets it; then those that went away
@@ -176,18 +176,18 @@ def match_favourites(weights, open_rows, open_columns, mind, matched):
     for u in range(open_rows.size):
         matched[u] = NOBODY
         if open_rows[u]:
-            wish = _favourite(weights[u], open_columns, mind)
+            wish = _favourite(weights[u], open_columns, rng)
             for other in range(u):
                 if matched[other] == wish:
                     wish = NOBODY
             matched[u] = wish
     for u in range(open_rows.size):
         if open_rows[u] and matched[u] == NOBODY:
-            matched[u] = _what_is_left(weights[u], open_columns, mind, matched)
+            matched[u] = _what_is_left(weights[u], open_columns, rng, matched)
 
 
 @kernel
-def _what_is_left(weights, open_columns, mind, matched):
+def _what_is_left(weights, open_columns, rng, matched):
     """The free column of the largest weight, the last of those next to equal; −1 if none is."""
     best, found, equal = -np.inf, NOBODY, 0
     for k in range(weights.size):
@@ -196,7 +196,7 @@ def _what_is_left(weights, open_columns, mind, matched):
             free = free and matched[other] != k
         if free and found != NOBODY and weights[k] == weights[found]:
             equal += 1
-            if chance.below(mind, equal) == 0:
+            if chance.below(rng, equal) == 0:
                 found = k
         elif free and (found == NOBODY or weights[k] >= best - _EQUAL):
             best, found, equal = max(best, weights[k]), k, 1
@@ -204,7 +204,7 @@ def _what_is_left(weights, open_columns, mind, matched):
 
 
 @kernel
-def _favourite(weights, open_columns, mind):
+def _favourite(weights, open_columns, rng):
     """The open column of the largest weight, equals drawn uniformly; −1 if none is open."""
     best, found, equal = -np.inf, NOBODY, 0
     for k in range(weights.size):
@@ -213,6 +213,6 @@ def _favourite(weights, open_columns, mind):
                 best, found, equal = weights[k], k, 1
             elif weights[k] == best:
                 equal += 1
-                if chance.below(mind, equal) == 0:
+                if chance.below(rng, equal) == 0:
                     found = k
     return found

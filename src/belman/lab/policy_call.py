@@ -26,74 +26,74 @@ RECOMMEND, FINISHED = 0, 1
 
 
 @inlined_kernel
-def take_in(policy, family, law, params, ledger, memory, heard, changed):
+def take_in(policy, family, constants, params, ledger, memory, heard, changed):
     """Renew the memory of the arm whose ledger has changed.
 
     `heard` is the reward by which it has changed, or no number.
     """
     if changed != NO_ARM:
         if heard[0] == heard[0]:
-            policy.learn(family, law, params, ledger, memory, changed, heard[0])
-        policy.refresh(family, law, params, ledger, memory, changed)
+            policy.learn(family, constants, params, ledger, memory, changed, heard[0])
+        policy.refresh(family, constants, params, ledger, memory, changed)
 
 
 @inlined_kernel
 def call_choose(
-    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
+    policy, family, constants, params, ledger, memory, rng, index, heard, changed, turn, turn_value
 ):
     """Renew the memory of the arm whose ledger has changed, and choose an arm."""
-    take_in(policy, family, law, params, ledger, memory, heard, changed)
+    take_in(policy, family, constants, params, ledger, memory, heard, changed)
     if turn == NO_TURN:
         return NO_ARM
     arm, _ = policy.choose(
-        policy, family, law, params, ledger, memory, turn, turn_value, mind, index
+        policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
     )
     return arm
 
 
 @inlined_kernel
 def call_choose_open(
-    policy, family, law, params, ledger, memory, mind, index, heard, closed, changed, turn,
+    policy, family, constants, params, ledger, memory, rng, index, heard, closed, changed, turn,
     turn_value,
 ):  # fmt: skip
     """The same among arms that are not closed."""
-    take_in(policy, family, law, params, ledger, memory, heard, changed)
+    take_in(policy, family, constants, params, ledger, memory, heard, changed)
     if turn == NO_TURN:
         return NO_ARM
     arm, ties = choose_open(
-        policy, family, law, params, ledger, memory, turn, turn_value, mind, index, closed
+        policy, family, constants, params, ledger, memory, turn, turn_value, rng, index, closed
     )
     if ties == 0:
-        arm, _ = any_open(index.size, closed, mind)
+        arm, _ = any_open(index.size, closed, rng)
     return arm
 
 
 @inlined_kernel
 def call_indices(
-    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
+    policy, family, constants, params, ledger, memory, rng, index, heard, changed, turn, turn_value
 ):
     """Renew the memory of the arm whose ledger has changed, and fill all indices to match by."""
     if changed != NO_ARM:
-        policy.refresh(family, law, params, ledger, memory, changed)
+        policy.refresh(family, constants, params, ledger, memory, changed)
     if turn != NO_TURN:
-        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+        policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
     return NO_ARM
 
 
 @inlined_kernel
 def call_advice(
-    policy, family, law, params, ledger, memory, mind, index, heard, what, number, turn_value
+    policy, family, constants, params, ledger, memory, rng, index, heard, what, number, turn_value
 ):
     """Say whether the policy has had enough, or fill the scores of what it recommends."""
     if what == FINISHED:
-        return 1 if policy.finished(family, law, params, ledger, memory) else 0
-    policy.recommend(family, law, params, ledger, memory, index)
+        return 1 if policy.finished(family, constants, params, ledger, memory) else 0
+    policy.recommend(family, constants, params, ledger, memory, index)
     return number
 
 
 @inlined_kernel
 def call_deal(
-    policy, family, law, params, ledger, memory, mind, index, heard, kept, block, deal, decisions,
+    policy, family, constants, params, ledger, memory, rng, index, heard, kept, block, deal, decisions,
     turn, turn_value,
 ):  # fmt: skip
     """Deal so many decisions, and forget them: the block of ledger and memory stays as it is."""
@@ -101,9 +101,11 @@ def call_deal(
         kept[i] = block[i]
     for a in range(ledger.plays.size):
         deal.dealt[a] = 0.0
-    left = deal_untried(policy, family, law, params, ledger, memory, 1.0 * decisions, deal)
+    left = deal_untried(policy, family, constants, params, ledger, memory, 1.0 * decisions, deal)
     if left > 0.0:
-        policy.deal(policy, family, law, params, ledger, memory, turn, turn_value, left, mind, deal)
+        policy.deal(
+            policy, family, constants, params, ledger, memory, turn, turn_value, left, rng, deal
+        )
     for i in range(block.size):
         block[i] = kept[i]
     return NO_ARM
@@ -116,7 +118,7 @@ def bind_policy(
     params: Floats,
     ledger: Ledger,
     memory: Any,
-    mind: NDArray[Any],
+    rng: NDArray[Any],
     index: Floats,
     heard: Floats | None = None,
     **more: Any,
@@ -133,11 +135,11 @@ def bind_policy(
         where = "it plays at arms, stationary or changing, and not where rewards are late or queues"
         raise PolicyError(f"policy {policy.name!r} is told rewards one by one: {where}")
     return entry(template, policy=policy.kernels, family=family.kernels).hold(
-        law=np.ascontiguousarray(family.law),
+        constants=np.ascontiguousarray(family.constants),
         params=np.ascontiguousarray(params),
         ledger=ledger,
         memory=memory,
-        mind=mind,
+        rng=rng,
         index=index,
         heard=np.full(1, np.nan) if heard is None else heard,
         **more,

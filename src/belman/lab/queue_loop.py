@@ -166,14 +166,14 @@ def weigh_by_length(jobs, weights):
 
 
 @inlined_kernel
-def begin(family, law, site, system, scratch):
+def begin(family, constants, site, system, scratch):
     """Start the services that were matched: each with the outcome and duration of its luck."""
     servers = scratch.open_columns.size
     for u in range(system.jobs.size):
         k = scratch.matched[u]
         if k != NOBODY:
             system.server[u] = k
-            system.worth[u] = family.reward(law, site.theta[u * servers + k], scratch.luck[u])
+            system.worth[u] = family.reward(constants, site.theta[u * servers + k], scratch.luck[u])
             system.left[u] = max(1, math.ceil(-system.worth[u])) if site.holds else 1
 
 
@@ -192,19 +192,19 @@ def work(site, system, u):
 
 
 @kernel
-def match_by_weights(site, system, scratch, mind):
+def match_by_weights(site, system, scratch, rng):
     """The matching of what is open by weights, times lengths if so."""
     if site.by_length:
         weigh_by_length(system.jobs, scratch.weights)
     open_rows, open_columns = scratch.open_rows, scratch.open_columns
     if site.favourites:
-        match_favourites(scratch.weights, open_rows, open_columns, mind, scratch.matched)
+        match_favourites(scratch.weights, open_rows, open_columns, rng, scratch.matched)
         return
-    match(scratch.weights, open_rows, open_columns, mind, scratch.workspace, scratch.matched)
+    match(scratch.weights, open_rows, open_columns, rng, scratch.workspace, scratch.matched)
 
 
 @kernel
-def match_by_rates(site, system, scratch, mind):
+def match_by_rates(site, system, scratch, rng):
     """The genie's matching of what is open by true rates: as planned, where it never changes."""
     if site.single or site.fixed:
         for u in range(scratch.matched.size):
@@ -213,22 +213,22 @@ def match_by_rates(site, system, scratch, mind):
     for u in range(site.throughput.shape[0]):
         for k in range(site.throughput.shape[1]):
             scratch.weights[u, k] = site.throughput[u, k]
-    match_by_weights(site, system, scratch, mind)
+    match_by_weights(site, system, scratch, rng)
 
 
 @inlined_kernel
-def genie_turn(family, law, site, system, scratch, mind):
+def genie_turn(family, constants, site, system, scratch, rng):
     """A turn of the genie, who knows the rates."""
     if receive(site, system, scratch):
-        match_by_rates(site, system, scratch, mind)
-        begin(family, law, site, system, scratch)
+        match_by_rates(site, system, scratch, rng)
+        begin(family, constants, site, system, scratch)
     for u in range(system.jobs.size):
         if work(site, system, u)[0]:
             system.server[u] = NOBODY
 
 
 @kernel
-def start(family, law, site, generators, system, scratch):
+def start(family, constants, site, generators, system, scratch):
     """The queues in their stationary law under the genie: geometric draws, or after a burn-in."""
     for u in range(site.rates.size):
         uniform, ratio = chance.uniform(generators[WORLD]), site.ratios[u]
@@ -236,7 +236,7 @@ def start(family, law, site, generators, system, scratch):
         system.server[u] = NOBODY
     for _ in range(site.burn_in):
         draw_turn(site, generators[WORLD], scratch)
-        genie_turn(family, law, site, system, scratch, generators[GENIE])
+        genie_turn(family, constants, site, system, scratch, generators[GENIE])
     for u in range(site.rates.size):
         system.server[u] = NOBODY
 
@@ -254,7 +254,7 @@ def turn_to(group, groups):
 
 
 @inlined_kernel
-def decide(site, policy_call, groups, turn_values, mind, system, scratch):
+def decide(site, policy_call, groups, turn_values, rng, system, scratch):
     """A turn of the player: a choice at one queue, weights of a matching at several."""
     if site.single:
         turn = groups.rounds[0] + 1
@@ -275,7 +275,7 @@ def decide(site, policy_call, groups, turn_values, mind, system, scratch):
             weights = scratch.weights.reshape(-1)
             for a in range(arms):
                 weights[group * arms + a] = groups.indices[a]
-    match_by_weights(site, system, scratch, mind)
+    match_by_weights(site, system, scratch, rng)
 
 
 @kernel
@@ -325,11 +325,11 @@ def open_books(diary, system):
 
 
 @kernel
-def begin_run(family, law, site, generators, genie, player, scratch, diary, seed, run):
+def begin_run(family, constants, site, generators, genie, player, scratch, diary, seed, run):
     """Fork the generators of a run and let both schedulers find the same queues."""
     for role in range(ROLES):
         chance.fork(seed, run, role, generators[role])
-    start(family, law, site, generators, genie, scratch)
+    start(family, constants, site, generators, genie, scratch)
     for u in range(player.jobs.size):
         player.jobs[u] = genie.jobs[u]
         player.server[u] = NOBODY
@@ -348,14 +348,16 @@ def note(results, r, u, turn, horizon, jobs):
 
 @kernel
 def serve_runs(
-    family, law, site, prior, ledger, groups, generators, turn_values, checkpoints, player, genie,
+    family, constants, site, prior, ledger, groups, generators, turn_values, checkpoints, player, genie,
     scratch, diary, seed, first, policy_call, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon, queues, servers = turn_values.size, player.jobs.size, scratch.open_columns.size
-    mind, luck = generators[MIND], generators[GENIE]
+    rng, luck = generators[MIND], generators[GENIE]
     for r in range(len(results.queue)):
-        begin_run(family, law, site, generators, genie, player, scratch, diary, seed, first + r)
+        begin_run(
+            family, constants, site, generators, genie, player, scratch, diary, seed, first + r
+        )
         for group in range(groups.rounds.size):
             turn_to(group, groups)
             reset(policy_call, prior, ledger, groups.block, groups.blank)
@@ -363,10 +365,10 @@ def serve_runs(
         mark = 0
         for t in range(1, horizon + 1):
             draw_turn(site, generators[NATURE], scratch)
-            genie_turn(family, law, site, genie, scratch, luck)
+            genie_turn(family, constants, site, genie, scratch, luck)
             if receive(site, player, scratch):
-                decide(site, policy_call, groups, turn_values, mind, player, scratch)
-                begin(family, law, site, player, scratch)
+                decide(site, policy_call, groups, turn_values, rng, player, scratch)
+                begin(family, constants, site, player, scratch)
             for u in range(queues):
                 diary.came[u, t] = diary.came[u, t - 1] + scratch.arrivals[u]
                 k = player.server[u]
@@ -377,7 +379,7 @@ def serve_runs(
                     player.server[u] = NOBODY
                     arm = u * servers + k if site.shared else k
                     turn_to(0 if site.shared else u, groups)
-                    record(family, law, ledger, arm, player.worth[u])
+                    record(family, constants, ledger, arm, player.worth[u])
                     call_address(policy_call, arm, NO_TURN, 0.0)
                     results.plays[r, u, k] += 1
                 note(results, r, u, t, horizon, player.jobs[u])

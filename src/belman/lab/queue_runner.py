@@ -60,10 +60,10 @@ class QueueRunner:
         groups, ledger, memory = _groups(self._policy, problem)
         generators = np.zeros((ROLES, 4), dtype=np.uint64)
         asked = call_indices if problem.matched else call_choose
-        mind, given = generators[MIND], (self._policy, family, groups.params, ledger, memory)
-        call = bind_policy(asked, *given, mind, groups.indices)
+        rng, given = generators[MIND], (self._policy, family, groups.params, ledger, memory)
+        call = bind_policy(asked, *given, rng, groups.indices)
         done: int = self._entry(
-            law=family.law,
+            constants=family.constants,
             site=site,
             prior=np.array(family.prior),
             ledger=ledger,

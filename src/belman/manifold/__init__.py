@@ -118,7 +118,7 @@ def at_worth(family: Family, belief: ArrayLike, worth: float) -> Floats:
     """
     once = np.array(belief, dtype=np.float64)
     start = family.natural(once)
-    family.kernels.imagine(family.law, once)
+    family.kernels.imagine(family.constants, once)
     more = worth - family.worth(belief)
     return family.from_natural(start + more * (family.natural(once) - start))
 

@@ -37,20 +37,20 @@ def replace_point(points, total, refreshes, arm, point):
 
 
 @kernel
-def least_kl_from_arms(family, law, total, arms, pull, pseudobelief, eta):
+def least_kl_from_arms(family, constants, total, arms, pull, pseudobelief, eta):
     """argmin_b Σ_a KL(b_a ‖ b): the average of the arms' mean parameters (Theorem 1)."""
     for i in range(total.size):
         eta[i] = total[i] / arms
-    family.belief.solve(law, eta, pseudobelief)
-    family.belief.natural(law, pseudobelief, eta)
+    family.belief.solve(constants, eta, pseudobelief)
+    family.belief.natural(constants, pseudobelief, eta)
 
 
 @kernel
-def least_kl_to_arms(family, law, total, arms, pull, pseudobelief, eta):
+def least_kl_to_arms(family, constants, total, arms, pull, pseudobelief, eta):
     """argmin_b Σ_a KL(b ‖ b_a): the law whose natural parameters are the average of the arms'."""
     for i in range(total.size):
         eta[i] = total[i] / arms
-    family.belief.from_natural(law, eta, pseudobelief)
+    family.belief.from_natural(constants, eta, pseudobelief)
 
 
 @kernel
@@ -68,7 +68,7 @@ def _newton_in_logarithms(x, y, slope_x, slope_y, bend_xx, bend_xy, bend_yy):
 
 
 @kernel
-def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta):
+def least_kl_from_arms_tilted(family, constants, total, arms, pull, pseudobelief, eta):
     """argmin_η Σ_a KL(P_a ‖ Q̄), Q̄ ∝ f_θ(x) b_η(θ) e^(pull·x): ∇A_s(η) = average mean parameters.
 
     Newton with halving, in the logarithms of two positive coordinates, which are natural in the
@@ -76,7 +76,7 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
     """
     x, y = pseudobelief[0], pseudobelief[1]
     target_x, target_y = total[0] / arms, total[1] / arms
-    value, slope_x, slope_y, bend_xx, bend_xy, bend_yy = family.tilted(law, x, y, pull)
+    value, slope_x, slope_y, bend_xx, bend_xy, bend_yy = family.tilted(constants, x, y, pull)
     for _ in range(_STEPS):
         slope_x -= target_x
         slope_y -= target_y
@@ -89,7 +89,7 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
             trial_x = max(x * math.exp(scale * step_x), _LEAST)
             trial_y = max(y * math.exp(scale * step_y), _LEAST)
             value, slope_x, slope_y, bend_xx, bend_xy, bend_yy = family.tilted(
-                law, trial_x, trial_y, pull
+                constants, trial_x, trial_y, pull
             )
             there = value - trial_x * target_x - trial_y * target_y
             if there <= here + 1e-4 * scale * descent + 1e-14 * abs(here):
@@ -99,7 +99,7 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
         if size * scale < 1e-7 or x <= _LEAST or descent > -1e-15 * (1.0 + abs(here)):
             break
     pseudobelief[0], pseudobelief[1] = x, y
-    family.belief.natural(law, pseudobelief, eta)
+    family.belief.natural(constants, pseudobelief, eta)
 
 
 @kernel

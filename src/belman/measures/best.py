@@ -41,21 +41,21 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 @kernel
-def _bounds(family, law, beliefs, tail, low, high):
+def _bounds(family, constants, beliefs, tail, low, high):
     """Quantiles of each arm's expected reward that leave `tail` below and tail/K above."""
     for a in range(low.size):
-        low[a] = family.mean_quantile(law, beliefs[a], tail, False)
-        high[a] = family.mean_quantile(law, beliefs[a], tail / low.size, True)
+        low[a] = family.mean_quantile(constants, beliefs[a], tail, False)
+        high[a] = family.mean_quantile(constants, beliefs[a], tail / low.size, True)
 
 
 @kernel
-def _logs_at(family, law, beliefs, high, x, logs):
+def _logs_at(family, constants, beliefs, high, x, logs):
     """Fill ln F_a(x) of every arm and return its sum ln H(x)."""
     total = 0.0
     for a in range(logs.size):
         logs[a] = 0.0
         if x < high[a]:
-            logs[a] = math.log(max(family.mean_cdf(law, beliefs[a], x), 1e-300))
+            logs[a] = math.log(max(family.mean_cdf(constants, beliefs[a], x), 1e-300))
         total += logs[a]
     return total
 
@@ -72,28 +72,28 @@ def _steepest(before, after):
 
 
 @kernel
-def _between(family, law, belief, before, after, left, right):
+def _between(family, constants, belief, before, after, left, right):
     """Where an arm has done half of its rise between two points; next to an end that has more."""
     low, high = math.exp(before), math.exp(after)
     if low < 0.5:
-        middle = family.mean_quantile(law, belief, 0.5 * (low + high), False)
+        middle = family.mean_quantile(constants, belief, 0.5 * (low + high), False)
     else:
-        middle = family.mean_quantile(law, belief, 0.5 * (2.0 - low - high), True)
+        middle = family.mean_quantile(constants, belief, 0.5 * (2.0 - low - high), True)
     if middle <= left:
         return left + max(_STEP * abs(left), 1.0 / _FAR)
     return right - max(_STEP * abs(right), 1.0 / _FAR) if middle >= right else middle
 
 
 @kernel
-def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares):
+def _integrate(family, constants, beliefs, high, floor, rise, mesh, logs, sums, shares):
     """Walk the mesh depth first, by a stack of right ends: split where much rises, else add it."""
     ceiling = 0.0
     for a in range(high.size):
         ceiling = max(ceiling, high[a]) if a > 0 else high[0]
     left = floor
-    left_sum = _logs_at(family, law, beliefs, high, left, logs[0])
+    left_sum = _logs_at(family, constants, beliefs, high, left, logs[0])
     mesh[1] = ceiling
-    sums[1] = _logs_at(family, law, beliefs, high, ceiling, logs[1])
+    sums[1] = _logs_at(family, constants, beliefs, high, ceiling, logs[1])
     top = 1
     points = 2
     while top > 0:
@@ -103,12 +103,14 @@ def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares
         middle = left
         steep = gain > rise or (gain > _STEEP_RISE and steepest > _STEEP)
         if top + 1 < mesh.size and points < _POINTS and steep:
-            middle = _between(family, law, beliefs[arm], logs[0, arm], logs[top, arm], left, right)
+            middle = _between(
+                family, constants, beliefs[arm], logs[0, arm], logs[top, arm], left, right
+            )
         if left < middle < right:
             top += 1
             points += 1
             mesh[top] = middle
-            sums[top] = _logs_at(family, law, beliefs, high, middle, logs[top])
+            sums[top] = _logs_at(family, constants, beliefs, high, middle, logs[top])
         else:
             span = right_sum - left_sum
             if span > 0.0:
@@ -121,18 +123,18 @@ def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares
 
 
 @kernel
-def best_share(family, law, beliefs, scratch):
+def best_share(family, constants, beliefs, scratch):
     """The arm that is most likely the best, and how likely, for loops: `scratch` is DEPTH + 3 rows
     of two numbers more than there are arms.
     """
     arms = len(beliefs)
     low, high, shares = scratch[DEPTH, :arms], scratch[DEPTH + 1, :arms], scratch[DEPTH + 2, :arms]
-    _bounds(family, law, beliefs, _TAIL, low, high)
+    _bounds(family, constants, beliefs, _TAIL, low, high)
     floor = -_FAR
     for a in range(arms):
         floor, high[a], shares[a] = max(floor, low[a]), min(high[a], _FAR), 0.0
     logs, mesh, sums = scratch[:DEPTH, :arms], scratch[:DEPTH, arms], scratch[:DEPTH, arms + 1]
-    _integrate(family, law, beliefs, high, floor, _RISE, mesh, logs, sums, shares)
+    _integrate(family, constants, beliefs, high, floor, _RISE, mesh, logs, sums, shares)
     best, total = 0, 0.0
     for a in range(arms):
         total += shares[a]
@@ -178,10 +180,10 @@ def best_probabilities(family: MeanLaws, beliefs: Floats) -> Floats:
 
 
 @kernel
-def _fill_quantiles(family, law, beliefs, scores, out):
+def _fill_quantiles(family, constants, beliefs, scores, out):
     for a in range(len(beliefs)):
         for i in range(scores.size):
-            out[a, i] = quantile_at_score(family, law, beliefs[a], 0.0, 1.0, scores[i])
+            out[a, i] = quantile_at_score(family, constants, beliefs[a], 0.0, 1.0, scores[i])
 
 
 def _quantiles(family: MeanLaws, beliefs: Floats, scores: Floats) -> Floats:
@@ -206,7 +208,7 @@ def _cuts(quantiles: Floats, leader: int) -> Floats:
 
 
 @kernel
-def _integrate_loss(family, law, beliefs, tops, leader, cuts, nodes, weights, out):
+def _integrate_loss(family, constants, beliefs, tops, leader, cuts, nodes, weights, out):
     """The expected loss of the leader; beyond its top an arm's distribution function is 1."""
     for piece in range(cuts.size - 1):
         half = 0.5 * (cuts[piece + 1] - cuts[piece])
@@ -216,8 +218,8 @@ def _integrate_loss(family, law, beliefs, tops, leader, cuts, nodes, weights, ou
             others = 1.0
             for a in range(len(beliefs)):
                 if a != leader and x < tops[a]:
-                    others *= family.mean_cdf(law, beliefs[a], x)
-            mine = family.mean_cdf(law, beliefs[leader], x)
+                    others *= family.mean_cdf(constants, beliefs[a], x)
+            mine = family.mean_cdf(constants, beliefs[leader], x)
             out[0] += half * weights[i] * mine * (1.0 - others)
 
 

@@ -161,7 +161,7 @@ def _course(name: Hashable, own: Floats, binary: bool, told: Callable[[int], Non
     evidence, noticed, span = np.zeros(own.size), np.zeros(1), np.zeros(2, dtype=np.int64)
     follow = entry(_follow, family=family.kernels).hold(
         LATER,
-        law=family.law,
+        constants=family.constants,
         hazards=hazards,
         first=first,
         prior=np.array(family.prior),
@@ -190,16 +190,16 @@ def _course(name: Hashable, own: Floats, binary: bool, told: Callable[[int], Non
 
 
 @kernel
-def _follow(family, law, hazards, first, prior, sure, bank, rewards, evidence, noticed, span):
+def _follow(family, constants, hazards, first, prior, sure, bank, rewards, evidence, noticed, span):
     """Tell a span of the rewards, and keep the evidence for members of some hazard after each."""
     if span[0] == 0:
-        run_lengths.seed_arm(family, law, first, bank, 0, prior)
+        run_lengths.seed_arm(family, constants, first, bank, 0, prior)
     for i in range(span[0], span[1]):
         bank.times[run_lengths.NOW] = i + 1.0
-        coins = run_lengths.coins_of(family, law, prior, bank, 0)
-        least = run_lengths.least_said(family, law, prior, bank, rewards[i], coins)
+        coins = run_lengths.coins_of(family, constants, prior, bank, 0)
+        least = run_lengths.least_said(family, constants, prior, bank, rewards[i], coins)
         run_lengths.learn(
-            family, law, hazards, first, 0.0, prior, bank, 0, rewards[i], coins, least
+            family, constants, hazards, first, 0.0, prior, bank, 0, rewards[i], coins, least
         )
         run_lengths.notice(hazards, first, bank, 0, sure)
         none = bank.members[0]

@@ -85,35 +85,35 @@ class Lift(NamedTuple):
 
 
 @kernel
-def _below(family, law, row, offset, slope, x):
+def _below(family, constants, row, offset, slope, x):
     """P(the mean that the user sees is at most x)."""
-    chance = family.mean_cdf(law, row, (x - offset) / slope)
+    chance = family.mean_cdf(constants, row, (x - offset) / slope)
     return chance if slope > 0.0 else 1.0 - chance
 
 
 @kernel
-def quantile_at_score(family, law, row, offset, slope, score):
+def quantile_at_score(family, constants, row, offset, slope, score):
     """The mean that the user sees at the level Φ(score)."""
     upper = (score > 0.0) == (slope > 0.0)
-    value = family.mean_quantile(law, row, normal_cdf(-abs(score)), upper)
+    value = family.mean_quantile(constants, row, normal_cdf(-abs(score)), upper)
     return offset + slope * min(max(value, -_FAR), _FAR)
 
 
 @kernel
-def _at_node(family, law, arm, control, offset, slope, x, kind, over_control, q):
+def _at_node(family, constants, arm, control, offset, slope, x, kind, over_control, q):
     """The chance that the lift is at most x, given that the narrower mean is q."""
     shift = x * (_ULP * abs(q) + 1.0 / _FAR) if kind == _BESIDE_ZERO else x
     if over_control:
         point = q + x * abs(q) if kind == _RELATIVE else q + shift
-        return _below(family, law, arm, offset, slope, min(max(point, -_FAR), _FAR))
+        return _below(family, constants, arm, offset, slope, min(max(point, -_FAR), _FAR))
     if kind == _RELATIVE and x <= -1.0:
         return 0.0
     point = q / (1.0 + x) if kind == _RELATIVE else q - shift
-    return 1.0 - _below(family, law, control, offset, slope, min(max(point, -_FAR), _FAR))
+    return 1.0 - _below(family, constants, control, offset, slope, min(max(point, -_FAR), _FAR))
 
 
 @kernel
-def _chance_below(family, law, arm, control, offset, slope, x, kind, over_control, quantiles):
+def _chance_below(family, constants, arm, control, offset, slope, x, kind, over_control, quantiles):
     """P(lift ≤ x), by a rule that is halved until it no longer moves; quantiles are kept."""
     narrow = control if over_control else arm
     stride = _NODES // _COARSEST
@@ -123,10 +123,10 @@ def _chance_below(family, law, arm, control, offset, slope, x, kind, over_contro
         for i in range(start, _NODES + 1, step):
             score = _REACH * (2.0 * i / _NODES - 1.0)
             if np.isnan(quantiles[i]):
-                quantiles[i] = quantile_at_score(family, law, narrow, offset, slope, score)
+                quantiles[i] = quantile_at_score(family, constants, narrow, offset, slope, score)
             weight = math.exp(-0.5 * score * score)
             total += weight * _at_node(
-                family, law, arm, control, offset, slope, x, kind, over_control, quantiles[i]
+                family, constants, arm, control, offset, slope, x, kind, over_control, quantiles[i]
             )
         width = 2.0 * _REACH * stride / _NODES
         chance = min(total * width / math.sqrt(2.0 * math.pi), 1.0)
@@ -150,7 +150,7 @@ def _halfway(low, high):
 
 @kernel
 def _quantile(
-    family, law, arm, control, offset, slope, level, kind, over_control, quantiles, low, high,
+    family, constants, arm, control, offset, slope, level, kind, over_control, quantiles, low, high,
     guess, density,
 ):  # fmt: skip
     """The lift at a level, between ends where the law is below it and above it: by secants, from a
@@ -163,7 +163,7 @@ def _quantile(
         if not low < x < high:
             break
         gap = -level + _chance_below(
-            family, law, arm, control, offset, slope, x, kind, over_control, quantiles
+            family, constants, arm, control, offset, slope, x, kind, over_control, quantiles
         )
         if abs(gap) < _CLOSE:
             return x
@@ -178,19 +178,28 @@ def _quantile(
 
 
 @kernel
-def _lift(family, law, arm, control, offset, slope, score, positive, quantiles, out):
+def _lift(family, constants, arm, control, offset, slope, score, positive, quantiles, out):
     """Fill P(lift ≤ 0), its median and ends, and those of the ratio (NaN where there is none)."""
-    a_low = quantile_at_score(family, law, arm, offset, slope, -score)
-    a_high = quantile_at_score(family, law, arm, offset, slope, score)
-    c_low = quantile_at_score(family, law, control, offset, slope, -score)
-    c_high = quantile_at_score(family, law, control, offset, slope, score)
+    a_low = quantile_at_score(family, constants, arm, offset, slope, -score)
+    a_high = quantile_at_score(family, constants, arm, offset, slope, score)
+    c_low = quantile_at_score(family, constants, control, offset, slope, -score)
+    c_high = quantile_at_score(family, constants, control, offset, slope, score)
     over_control = c_high - c_low <= a_high - a_low
     tail = 2.0 * normal_cdf(-score)
     quantiles[:] = np.nan
     out[0] = 0.0
     for side in (-1.0, 1.0):
         out[0] += 0.5 * _chance_below(
-            family, law, arm, control, offset, slope, side, _BESIDE_ZERO, over_control, quantiles
+            family,
+            constants,
+            arm,
+            control,
+            offset,
+            slope,
+            side,
+            _BESIDE_ZERO,
+            over_control,
+            quantiles,
         )
     middle = 0.5 * (a_low + a_high - c_low - c_high)
     spread = 0.5 * math.hypot(a_high - a_low, c_high - c_low)
@@ -199,7 +208,7 @@ def _lift(family, law, arm, control, offset, slope, score, positive, quantiles, 
         level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
         side = 0.0 if j == 0 else _INSIDE if j == 2 else -_INSIDE
         out[1 + j] = _quantile(
-            family, law, arm, control, offset, slope, level, _ABSOLUTE, over_control, quantiles,
+            family, constants, arm, control, offset, slope, level, _ABSOLUTE, over_control, quantiles,
             a_low - c_high, a_high - c_low, middle + side * spread,
             level * (1.0 - level) * steepness,
         )  # fmt: skip
@@ -218,7 +227,7 @@ def _lift(family, law, arm, control, offset, slope, score, positive, quantiles, 
     for j in range(3):
         level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
         out[4 + j] = _quantile(
-            family, law, arm, control, offset, slope, level, _RELATIVE, over_control, quantiles,
+            family, constants, arm, control, offset, slope, level, _RELATIVE, over_control, quantiles,
             max(low, -_FAR), min(high, _FAR), out[1 + j] / usual,
             level * (1.0 - level) * usual * steepness,
         )  # fmt: skip

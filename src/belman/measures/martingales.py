@@ -117,11 +117,11 @@ def _divergence(family: Family) -> Callable[[float, float], float]:
     """d(μ, μ′) of a family, with its law at hand: thousands of them make one interval."""
     if not family.closed_form:
         return family.reward_divergence
-    kernel, law = family.kernels.d, family.law
+    kernel, constants = family.kernels.d, family.constants
 
     def divergence(mean: float, other: float) -> float:
         with np.errstate(all="ignore"):
-            return float(kernel(law, mean, other, 1.0))
+            return float(kernel(constants, mean, other, 1.0))
 
     return divergence
 

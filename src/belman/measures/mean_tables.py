@@ -36,23 +36,23 @@ _EXPECTED, _COUNT, _FIRST, _COLUMNS = 0, 1, 2, 5
 
 
 @kernel
-def _score(family, law, belief, v):
-    below = family.mean_cdf(law, belief, math.exp(v))
+def _score(family, constants, belief, v):
+    below = family.mean_cdf(constants, belief, math.exp(v))
     if below > 0.5:
         return -normal_quantile(max(1.0 - below, 1e-17))
     return normal_quantile(max(below, 1e-300))
 
 
 @kernel
-def _walk(family, law, belief, start, side, logs, scores):
+def _walk(family, constants, belief, start, side, logs, scores):
     """Fill points from `start` to one end of the law, at steps of about the same rise of the score;
     return how many.
     """
     v, step, count = start, 0.02, 0
-    before = _score(family, law, belief, v)
+    before = _score(family, constants, belief, v)
     while count < logs.size and abs(v) < _FAR and _LOWEST < before < _HIGHEST:
         v = min(max(v + side * step, -_FAR), _FAR)
-        score = _score(family, law, belief, v)
+        score = _score(family, constants, belief, v)
         rise = side * (score - before)
         if rise > 2.0 * _RISE and step > 1e-12:
             v -= side * step
@@ -91,19 +91,19 @@ def _score_at(row, v):
 
 
 @kernel
-def mean_cdf(law, row, x):
-    size = law[0] * x
+def mean_cdf(constants, row, x):
+    size = constants[0] * x
     if size <= 0.0:
         below = 0.0
     else:
         below = normal_cdf(_score_at(row, min(max(math.log(size), -_FAR), _FAR)))
-    return below if law[0] > 0.0 else 1.0 - below
+    return below if constants[0] > 0.0 else 1.0 - below
 
 
 @kernel
-def mean_quantile(law, row, level, upper):
+def mean_quantile(constants, row, level, upper):
     """The mean at a level, from the spline by Newton's method within one step of the table."""
-    above = upper == (law[0] > 0.0)
+    above = upper == (constants[0] > 0.0)
     score = -normal_quantile(level) if above else normal_quantile(level)
     last = _FIRST + _COLUMNS * (int(row[_COUNT]) - 1)
     if score >= row[last + 1]:
@@ -126,8 +126,8 @@ def mean_quantile(law, row, level, upper):
                 break
             v = after
     if v >= _FAR:
-        return law[0] * math.inf
-    return 0.0 if v <= -_FAR else law[0] * math.exp(v)
+        return constants[0] * math.inf
+    return 0.0 if v <= -_FAR else constants[0] * math.exp(v)
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,15 @@ class MeanTables:
         return (0.0, math.inf) if self.sign > 0.0 else (-math.inf, 0.0)
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         return np.array([self.sign])
 
     def expected_reward(self, row: Floats) -> float:
         return float(row[_EXPECTED])
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
-        """Run a template `(family, law, …)`."""
-        return entry(template, family=_KERNELS)(LATER, law=self.law, **arguments)
+        """Run a template `(family, constants, …)`."""
+        return entry(template, family=_KERNELS)(LATER, constants=self.constants, **arguments)
 
     mean_intervals = Family.mean_intervals
 

@@ -18,7 +18,7 @@ _HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
 
 
 @kernel
-def assimilate(law, noise, eta, v, reward):
+def assimilate(constants, noise, eta, v, reward):
     surprise, spread = reward - eta, 1.0 + v
     if noise[0] > 0.0:
         shape, rate = noise[0], noise[1]
@@ -28,43 +28,43 @@ def assimilate(law, noise, eta, v, reward):
         fit = log_gamma(noise[0]) - log_gamma(shape) - 0.5 * math.log(2.0 * math.pi * rate * spread)
         fit -= noise[0] * math.log(noise[1] / rate)
     else:
-        score = surprise / law[SETTING]
-        fit = -0.5 * score * score / spread - _HALF_LOG_TAU - math.log(law[SETTING])
+        score = surprise / constants[SETTING]
+        fit = -0.5 * score * score / spread - _HALF_LOG_TAU - math.log(constants[SETTING])
         fit -= 0.5 * math.log(spread)
     return surprise / spread, 1.0, fit
 
 
 @kernel
-def scale(law, noise):
+def scale(constants, noise):
     """σ², or rate/shape: the squared scale of Student's law, which is what marginals have."""
-    return noise[1] / noise[0] if noise[0] > 0.0 else law[SETTING] * law[SETTING]
+    return noise[1] / noise[0] if noise[0] > 0.0 else constants[SETTING] * constants[SETTING]
 
 
 @kernel
-def draw_scale(law, noise, mind):
+def draw_scale(constants, noise, rng):
     if noise[0] > 0.0:
-        return noise[1] / chance.gamma(mind, noise[0])
-    return law[SETTING] * law[SETTING]
+        return noise[1] / chance.gamma(rng, noise[0])
+    return constants[SETTING] * constants[SETTING]
 
 
 @kernel
-def information(law, eta):
+def information(constants, eta):
     return 1.0
 
 
 @kernel
-def mean(law, eta):
+def mean(constants, eta):
     return eta
 
 
 @kernel
-def expected(law, eta, v):
+def expected(constants, eta, v):
     return eta
 
 
 @kernel
-def reward(law, eta, uniform):
-    return eta + law[SETTING] * normal_quantile(uniform)
+def reward(constants, eta, uniform):
+    return eta + constants[SETTING] * normal_quantile(uniform)
 
 
 KERNELS = ModelKernels.of(globals())
@@ -79,7 +79,7 @@ class Linear(Model):
     grow with it.
 
     >>> model = Linear(noise=0.5)
-    >>> model.kernels.expected(model.law, 1.25, 0.1)
+    >>> model.kernels.expected(model.constants, 1.25, 0.1)
     1.25
     """
 

@@ -44,17 +44,17 @@ assimilate = matching(log_chance, score, curvature)
 
 
 @kernel
-def information(law, eta):
+def information(constants, eta):
     return sigmoid(eta) * sigmoid(-eta)
 
 
 @kernel
-def mean(law, eta):
+def mean(constants, eta):
     return sigmoid(eta)
 
 
 @kernel
-def expected(law, eta, v):
+def expected(constants, eta, v):
     total, spread = 0.0, math.sqrt(v)
     for i in range(_NODES.size):
         total += _WEIGHTS[i] * sigmoid(eta + spread * _NODES[i])
@@ -62,7 +62,7 @@ def expected(law, eta, v):
 
 
 @kernel
-def reward(law, eta, uniform):
+def reward(constants, eta, uniform):
     return 1.0 if uniform >= sigmoid(-eta) else 0.0
 
 
@@ -76,7 +76,7 @@ class Logistic(Model):
     `laplace=True` the mode and its curvature.
 
     >>> model = Logistic()
-    >>> model.kernels.mean(model.law, 0.0)
+    >>> model.kernels.mean(model.constants, 0.0)
     0.5
     """
 

@@ -63,13 +63,13 @@ class ModelKernels(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `assimilate(law, noise, eta, v, reward)` | by how many Sφ the mean moves, the noise that the reward had in units of s, and ln of its chance; renews `noise` |
-    | `scale(law, noise)` | s, or what is expected of it |
-    | `draw_scale(law, noise, mind)` | a draw of s |
-    | `information(law, eta)` | Fisher's information of one reward on φᵀθ, times s |
-    | `mean(law, eta)` | the mean reward where φᵀθ is η |
-    | `expected(law, eta, v)` | the expected reward under N(η, v) |
-    | `reward(law, eta, uniform)` | the reward at a level, for the lab |
+    | `assimilate(constants, noise, eta, v, reward)` | by how many Sφ the mean moves, the noise that the reward had in units of s, and ln of its chance; renews `noise` |
+    | `scale(constants, noise)` | s, or what is expected of it |
+    | `draw_scale(constants, noise, rng)` | a draw of s |
+    | `information(constants, eta)` | Fisher's information of one reward on φᵀθ, times s |
+    | `mean(constants, eta)` | the mean reward where φᵀθ is η |
+    | `expected(constants, eta, v)` | the expected reward under N(η, v) |
+    | `reward(constants, eta, uniform)` | the reward at a level, for the lab |
     """  # noqa: E501
 
     assimilate: Kernel
@@ -120,7 +120,7 @@ class Model(ABC):
         return 0.0
 
     @property
-    def law(self) -> Floats:
+    def constants(self) -> Floats:
         """What kernels are given of the user's choices."""
         return np.array([self.keep, self.setting, *self.first_noise])
 

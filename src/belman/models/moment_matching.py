@@ -62,7 +62,7 @@ def curving(log_chance: Any, score: Any, curvature: Any) -> Any:
     mode = most_likely(score, curvature)
 
     @kernel
-    def curve(law, noise, eta, v, reward):
+    def curve(constants, noise, eta, v, reward):
         if not v > 0.0:
             return 0.0, np.inf, log_chance(reward, eta)
         centre = mode(eta, v, reward)
@@ -84,7 +84,7 @@ def matching(log_chance: Any, score: Any, curvature: Any) -> Any:
     mode = most_likely(score, curvature)
 
     @kernel
-    def match(law, noise, eta, v, reward):
+    def match(constants, noise, eta, v, reward):
         if not v > 0.0:
             return 0.0, np.inf, log_chance(reward, eta)
         centre = mode(eta, v, reward)
@@ -135,11 +135,11 @@ def matching(log_chance: Any, score: Any, curvature: Any) -> Any:
 
 
 @kernel
-def scale(law, noise):
+def scale(constants, noise):
     """Beliefs of such laws are in units of nothing but themselves."""
     return 1.0
 
 
 @kernel
-def draw_scale(law, noise, mind):
+def draw_scale(constants, noise, rng):
     return 1.0

@@ -39,22 +39,22 @@ assimilate = matching(log_chance, score, curvature)
 
 
 @kernel
-def information(law, eta):
+def information(constants, eta):
     return _exp(eta)
 
 
 @kernel
-def mean(law, eta):
+def mean(constants, eta):
     return _exp(eta)
 
 
 @kernel
-def expected(law, eta, v):
+def expected(constants, eta, v):
     return _exp(eta + 0.5 * v)
 
 
 @kernel
-def reward(law, eta, uniform):
+def reward(constants, eta, uniform):
     rate = _exp(eta)
     if rate > _MANY:
         return max(math.floor(rate + math.sqrt(rate) * normal_quantile(uniform) + 0.5), 0.0)
@@ -77,7 +77,7 @@ class PoissonLog(Model):
     `laplace=True` the mode and its curvature.
 
     >>> model = PoissonLog()
-    >>> model.kernels.mean(model.law, 0.0)
+    >>> model.kernels.mean(model.constants, 0.0)
     1.0
     """
 

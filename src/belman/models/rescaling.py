@@ -61,7 +61,7 @@ def _rescale_member(model: Model, belief: Belief, b: int, steps: Sequence[Step])
         belief.fit[b] += noise[0] * math.log(noise[1] / rate)
         noise[1] = rate
     else:
-        belief.fit[b] += 0.5 * (after - before) / model.kernels.scale(model.law, noise)
+        belief.fit[b] += 0.5 * (after - before) / model.kernels.scale(model.constants, noise)
 
 
 def _inverse(root: Floats) -> Floats:

@@ -26,20 +26,24 @@ def dot(first, second):
 
 
 @kernel
-def fade(law, belief):
+def fade(constants, belief):
     """Let one coefficient, each in its turn, and the noise go back towards the prior."""
     size = belief.mean.shape[1]
     place = int(belief.clock[0]) % size
-    kept = law[KEEP] ** size
+    kept = constants[KEEP] ** size
     for b in range(len(belief.mean)):
         belief.mean[b, place] *= math.sqrt(kept)
         for j in range(place + 1):
             belief.root[b, place, j] *= math.sqrt(kept)
         amount = math.sqrt(1.0 - kept) * belief.prior[b, place]
         widen(belief.root[b], place, amount, belief.scratch[GAIN, :size])
-        belief.noise[b, 0] = law[SHAPE] + law[KEEP] * (belief.noise[b, 0] - law[SHAPE])
-        belief.noise[b, 1] = law[RATE] + law[KEEP] * (belief.noise[b, 1] - law[RATE])
-        belief.fit[b] *= law[KEEP]
+        belief.noise[b, 0] = constants[SHAPE] + constants[KEEP] * (
+            belief.noise[b, 0] - constants[SHAPE]
+        )
+        belief.noise[b, 1] = constants[RATE] + constants[KEEP] * (
+            belief.noise[b, 1] - constants[RATE]
+        )
+        belief.fit[b] *= constants[KEEP]
 
 
 @kernel
@@ -60,18 +64,18 @@ def weigh(belief):
 
 
 @kernel
-def learn(model, law, belief, features, reward):
+def learn(model, constants, belief, features, reward):
     """Learn the reward of an arm with these features, and return ln of the chance it had."""
     size, scratch = features.size, belief.scratch
     projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
-    if law[KEEP] < 1.0:
-        fade(law, belief)
+    if constants[KEEP] < 1.0:
+        fade(constants, belief)
     before = weigh(belief)
     for b in range(len(belief.mean)):
         eta = dot(belief.mean[b], features)
         v = project(belief.root[b], features, projected)
         restore(belief.root[b], projected, gain)
-        step, noise, fit = model.assimilate(law, belief.noise[b], eta, v, reward)
+        step, noise, fit = model.assimilate(constants, belief.noise[b], eta, v, reward)
         if noise < np.inf:
             observe(belief.root[b], projected, noise, scratch[_KEEP], scratch[_LEAN])
         for i in range(size):
@@ -84,21 +88,21 @@ def learn(model, law, belief, features, reward):
 
 
 @inlined_kernel
-def marginal(model, law, belief, features):
+def marginal(model, constants, belief, features):
     """The mean and the variance of φᵀθ, over the whole bank."""
     projected = belief.scratch[PROJECTED]
     eta, variance = 0.0, 0.0
     for b in range(len(belief.mean)):
         eta += belief.share[b] * dot(belief.mean[b], features)
     for b in range(len(belief.mean)):
-        v = project(belief.root[b], features, projected) * model.scale(law, belief.noise[b])
+        v = project(belief.root[b], features, projected) * model.scale(constants, belief.noise[b])
         apart = dot(belief.mean[b], features) - eta if len(belief.mean) > 1 else 0.0
         variance += belief.share[b] * (v + apart * apart)
     return eta, variance
 
 
 @kernel
-def prior_variance(model, law, belief, features):
+def prior_variance(model, constants, belief, features):
     """φᵀSφ before the first reward, with what is now expected of the noise."""
     total = 0.0
     for b in range(len(belief.mean)):
@@ -106,23 +110,23 @@ def prior_variance(model, law, belief, features):
         for i in range(features.size):
             one = belief.prior[b, i] * features[i]
             inner += one * one
-        total += belief.share[b] * inner * model.scale(law, belief.noise[b])
+        total += belief.share[b] * inner * model.scale(constants, belief.noise[b])
     return total
 
 
 @kernel
-def draw(model, law, belief, mind, inflation, theta):
+def draw(model, constants, belief, rng, inflation, theta):
     """A draw of θ, with `inflation` times the standard deviation that is believed."""
     member = 0
     if len(belief.mean) > 1:
-        left = chance.uniform(mind)
+        left = chance.uniform(rng)
         while member < len(belief.mean) - 1 and left >= belief.share[member]:
             left -= belief.share[member]
             member += 1
-    spread = inflation * math.sqrt(model.draw_scale(law, belief.noise[member], mind))
+    spread = inflation * math.sqrt(model.draw_scale(constants, belief.noise[member], rng))
     scores = belief.scratch[PROJECTED, : theta.size]
     for i in range(theta.size):
-        scores[i] = chance.normal(mind)
+        scores[i] = chance.normal(rng)
     restore(belief.root[member], scores, theta)
     for i in range(theta.size):
         theta[i] = belief.mean[member, i] + spread * theta[i]

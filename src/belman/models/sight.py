@@ -35,42 +35,42 @@ class Sight(NamedTuple):
 
 
 @kernel
-def expected_scale(model, law, belief):
+def expected_scale(model, constants, belief):
     """What is expected of the variance that beliefs are in units of: that of the noise, or 1."""
     total = 0.0
     for b in range(len(belief.mean)):
-        total += belief.share[b] * model.scale(law, belief.noise[b])
+        total += belief.share[b] * model.scale(constants, belief.noise[b])
     return total
 
 
 @kernel
-def look(model, law, belief, features, scale, sight, arm):
+def look(model, constants, belief, features, scale, sight, arm):
     """Look at one arm afresh."""
-    eta, variance = marginal(model, law, belief, features[arm])
+    eta, variance = marginal(model, constants, belief, features[arm])
     sight.eta[arm], sight.variance[arm], sight.looked[arm] = eta, variance, variance / scale
-    sight.first[arm] = prior_variance(model, law, belief, features[arm])
-    sight.worth[arm] = scale / max(model.information(law, eta) * variance, _TINY)
+    sight.first[arm] = prior_variance(model, constants, belief, features[arm])
+    sight.worth[arm] = scale / max(model.information(constants, eta) * variance, _TINY)
 
 
 @kernel
-def look_at_all(model, law, belief, features, sight):
+def look_at_all(model, constants, belief, features, sight):
     """Look at all arms afresh."""
-    scale = expected_scale(model, law, belief)
+    scale = expected_scale(model, constants, belief)
     for a in range(len(features)):
-        look(model, law, belief, features, scale, sight, a)
+        look(model, constants, belief, features, scale, sight, a)
 
 
 @kernel
-def follow(model, law, belief, features, before, sight):
+def follow(model, constants, belief, features, before, sight):
     """Move what is seen of arms whose features stay by the reward that was just learnt, `before`
     which the expected scale was this.
     """
-    if len(belief.mean) > 1 or law[KEEP] < 1.0:
-        look_at_all(model, law, belief, features, sight)
+    if len(belief.mean) > 1 or constants[KEEP] < 1.0:
+        look_at_all(model, constants, belief, features, sight)
         return
     step, shrink = belief.scratch[TOLD, STEP], belief.scratch[TOLD, SHRINK]
     gain = belief.scratch[GAIN, : features.shape[1]]
-    scale = expected_scale(model, law, belief)
+    scale = expected_scale(model, constants, belief)
     grown = scale / before
     fresh = int(belief.clock[0]) % len(features)
     stale = -1
@@ -80,10 +80,10 @@ def follow(model, law, belief, features, before, sight):
         variance = sight.variance[a] * grown - scale * shrink * shared * shared
         sight.eta[a], sight.variance[a] = eta, variance
         sight.first[a] *= grown
-        sight.worth[a] = scale / max(model.information(law, eta) * variance, _TINY)
+        sight.worth[a] = scale / max(model.information(constants, eta) * variance, _TINY)
         stale = a if not variance > _LITTLE * scale * sight.looked[a] else stale
     if stale >= 0:
         for a in range(len(features)):
             if not sight.variance[a] > _LITTLE * scale * sight.looked[a]:
-                look(model, law, belief, features, scale, sight, a)
-    look(model, law, belief, features, scale, sight, fresh)
+                look(model, constants, belief, features, scale, sight, a)
+    look(model, constants, belief, features, scale, sight, fresh)

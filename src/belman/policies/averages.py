@@ -77,29 +77,29 @@ def keep_moments(ledger, memory, arm, needed, unknown):
 
 
 @kernel
-def keep_terms(family, law, mean, spread, scratch, terms, arm):
+def keep_terms(family, constants, mean, spread, scratch, terms, arm):
     """Renew the arm's side of the evidence, a column of `terms`, by its mean and spread."""
-    family.terms(law, mean, spread, scratch)
+    family.terms(constants, mean, spread, scratch)
     for i in range(scratch.size):
         terms[i, arm] = scratch[i]
 
 
 @kernel
-def keep_terms_of(family, law, belief, worth, mean, spread, scratch, terms, arm):
+def keep_terms_of(family, constants, belief, worth, mean, spread, scratch, terms, arm):
     """Renew it by all that a belief knows, taken for so many rewards of that mean and spread."""
-    family.terms_of(family, law, belief, worth, mean, spread, False, scratch)
+    family.terms_of(family, constants, belief, worth, mean, spread, False, scratch)
     for i in range(scratch.size):
         terms[i, arm] = scratch[i]
 
 
 @kernel
-def keep_standing(family, law, needed, ledger, memory, arm):
+def keep_standing(family, constants, needed, ledger, memory, arm):
     """Renew an arm's average, −∞ before it is known, and its side of the evidence."""
     memory.mean[arm], memory.terms[:, arm] = -np.inf, 0.0
     if known(ledger, arm, needed):
         mean, spread = average(ledger, arm), variance(ledger, arm)
         belief, plays, scratch = ledger.beliefs[arm], ledger.plays[arm], memory.scratch
-        keep_terms_of(family, law, belief, plays, mean, spread, scratch, memory.terms, arm)
+        keep_terms_of(family, constants, belief, plays, mean, spread, scratch, memory.terms, arm)
         memory.mean[arm] = mean
 
 
@@ -114,17 +114,17 @@ _ENOUGH = 1e-7  # of the distance to the average: the last step leaves about its
 
 
 @kernel
-def farthest(family, law, plays, mean, spread, f, end):
+def farthest(family, constants, plays, mean, spread, f, end):
     """The interval's end on the side of `end`: secants on sqrt(d(μ̂, q)), nearly straight in q."""
     if f <= 0.0 or mean == end:
         return mean
     goal = math.sqrt(f / plays)
-    if math.isfinite(end) and math.sqrt(max(family.d(law, mean, end, spread), 0.0)) <= goal:
+    if math.isfinite(end) and math.sqrt(max(family.d(constants, mean, end, spread), 0.0)) <= goal:
         return end
     near, far, last, last_height = mean, end, mean, 0.0
     q = 0.5 * (mean + end) if math.isfinite(end) else mean + math.copysign(max(abs(mean), 1.0), end)
     for _ in range(_STEPS):
-        height = math.sqrt(max(family.d(law, mean, q, spread), 0.0))
+        height = math.sqrt(max(family.d(constants, mean, q, spread), 0.0))
         if height <= goal:
             near = q
         else:

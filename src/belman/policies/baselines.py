@@ -22,7 +22,7 @@ from belman.registry import register
 
 
 @kernel
-def random_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def random_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = 0.0
 
@@ -42,7 +42,7 @@ class Random(Policy):
 
 
 @kernel
-def uniform_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def uniform_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = -ledger.plays[a]
 
@@ -60,7 +60,7 @@ class Uniform(Policy):
 
 
 @kernel
-def oracle_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def oracle_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Params: the true means (K), or one placeholder."""
     for a in range(index.size):
         index[a] = params[min(a, params.size - 1)]
@@ -83,10 +83,10 @@ _TAIL = 0.25
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     belief = ledger.beliefs[arm]
-    low = family.mean_quantile(law, belief, _TAIL, False)
-    memory.held[arm] = family.mean_quantile(law, belief, _TAIL, True) - low
+    low = family.mean_quantile(constants, belief, _TAIL, False)
+    memory.held[arm] = family.mean_quantile(constants, belief, _TAIL, True) - low
 
 
 @register

@@ -30,7 +30,7 @@ ONE_BY_ONE = 16
 
 
 @kernel
-def _imagined_rewards(family, law, ledger, arm, before):
+def _imagined_rewards(family, constants, ledger, arm, before):
     """The reward, and its square, of an outstanding ask: the averages so far, or what the belief
     expected `before`; where that was infinite, what it expects since it imagined one.
     """
@@ -39,29 +39,29 @@ def _imagined_rewards(family, law, ledger, arm, before):
         return ledger.sums[arm] / plays, ledger.squares[arm] / plays
     average = before
     if not np.isfinite(average):
-        average = family.expected_reward(law, ledger.beliefs[arm])
+        average = family.expected_reward(constants, ledger.beliefs[arm])
     average = average if np.isfinite(average) else 0.0
     return average, average * average
 
 
 @kernel
-def imagine_at_once(family, law, ledger, arm, count, scratch):
+def imagine_at_once(family, constants, ledger, arm, count, scratch):
     """So many outstanding asks at once, at the statistic that the belief expects of one now; a
     negative number takes asks back.
     """
     belief = ledger.beliefs[arm]
-    before = np.inf if ledger.plays[arm] > 0.0 else family.expected_reward(law, belief)
+    before = np.inf if ledger.plays[arm] > 0.0 else family.expected_reward(constants, belief)
     if count == 1.0:
-        family.imagine(law, belief)
+        family.imagine(constants, belief)
     else:
         start, once = scratch[0], scratch[1]
-        family.belief.natural(law, belief, start)
-        family.imagine(law, belief)
-        family.belief.natural(law, belief, once)
+        family.belief.natural(constants, belief, start)
+        family.imagine(constants, belief)
+        family.belief.natural(constants, belief, once)
         for i in range(start.size):
             start[i] += count * (once[i] - start[i])
-        family.belief.from_natural(law, start, belief)
-    average, square = _imagined_rewards(family, law, ledger, arm, before)
+        family.belief.from_natural(constants, start, belief)
+    average, square = _imagined_rewards(family, constants, ledger, arm, before)
     ledger.plays[arm] += count
     ledger.sums[arm] += count * average
     ledger.squares[arm] += count * square
@@ -93,22 +93,22 @@ def count_provisional(truth, provisional, working, arm):
 
 
 @kernel
-def imagine_asks(family, law, ledger, arm, before, count, scratch):
+def imagine_asks(family, constants, ledger, arm, before, count, scratch):
     """So many asks of an arm of which some were imagined `before`: the first ones one by one."""
     left = count
     while left >= 1.0 and before < ONE_BY_ONE:
-        imagine_at_once(family, law, ledger, arm, 1.0, scratch)
+        imagine_at_once(family, constants, ledger, arm, 1.0, scratch)
         left -= 1.0
         before += 1.0
     if left > 0.0:
-        imagine_at_once(family, law, ledger, arm, left, scratch)
+        imagine_at_once(family, constants, ledger, arm, left, scratch)
 
 
 @kernel
-def renew_row(family, law, truth, provisional, pending, working, scratch, arm):
+def renew_row(family, constants, truth, provisional, pending, working, scratch, arm):
     """The working row of an arm; what counts of an outstanding ask already is not imagined."""
     left = pending[arm] - count_provisional(truth, provisional, working, arm)
-    imagine_asks(family, law, working, arm, 0.0, left, scratch)
+    imagine_asks(family, constants, working, arm, 0.0, left, scratch)
 
 
 Floats = NDArray[np.float64]
@@ -136,18 +136,18 @@ class Deal(NamedTuple):
 
 
 @kernel
-def deal_to(policy, family, law, params, ledger, memory, deal, arm, count):
+def deal_to(policy, family, constants, params, ledger, memory, deal, arm, count):
     """Count so many decisions for an arm as observed at their expectation; fewer, if negative."""
     if count > 0.0:
-        imagine_asks(family, law, ledger, arm, deal.dealt[arm], count, deal.scratch)
+        imagine_asks(family, constants, ledger, arm, deal.dealt[arm], count, deal.scratch)
     else:
-        imagine_at_once(family, law, ledger, arm, count, deal.scratch)
-    policy.refresh(family, law, params, ledger, memory, arm)
+        imagine_at_once(family, constants, ledger, arm, count, deal.scratch)
+    policy.refresh(family, constants, params, ledger, memory, arm)
     deal.dealt[arm] += count
 
 
 @kernel
-def deal_untried(policy, family, law, params, ledger, memory, decisions, deal):
+def deal_untried(policy, family, constants, params, ledger, memory, decisions, deal):
     """A decision for every arm that was never tried, or equal parts of what there is; the rest."""
     untried = 0
     for a in range(deal.dealt.size):
@@ -158,7 +158,7 @@ def deal_untried(policy, family, law, params, ledger, memory, decisions, deal):
     part = min(1.0, decisions / untried)
     for a in range(deal.dealt.size):
         if deal.indices[a] > 0.0:
-            deal_to(policy, family, law, params, ledger, memory, deal, a, part)
+            deal_to(policy, family, constants, params, ledger, memory, deal, a, part)
     return max(decisions - part * untried, 0.0)
 
 
@@ -179,14 +179,14 @@ def largest(index):
 
 @kernel
 def deal_by_asks(
-    policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal
+    policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal
 ):
     """Deal to the arms with the largest index, again and again."""
     left = decisions
     while left > 1e-9 * decisions:
         deal.indices[:] = 0.0
         policy.choose(
-            policy, family, law, params, ledger, memory, turn, turn_value, mind, deal.indices
+            policy, family, constants, params, ledger, memory, turn, turn_value, rng, deal.indices
         )
         best, ties = largest(deal.indices)
         several = 1.0
@@ -195,5 +195,5 @@ def deal_by_asks(
         part = min(several, left / ties)
         for a in range(deal.indices.size):
             if deal.indices[a] == best:
-                deal_to(policy, family, law, params, ledger, memory, deal, a, part)
+                deal_to(policy, family, constants, params, ledger, memory, deal, a, part)
         left -= part * ties

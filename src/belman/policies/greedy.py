@@ -29,14 +29,14 @@ class Held(NamedTuple):
 
 
 @kernel
-def held_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def held_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = memory.held[a]
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
-    memory.held[arm] = family.expected_reward(law, ledger.beliefs[arm])
+def refresh(family, constants, params, ledger, memory, arm):
+    memory.held[arm] = family.expected_reward(constants, ledger.beliefs[arm])
 
 
 @register
@@ -56,8 +56,8 @@ class Greedy(Policy):
 
 
 @kernel
-def epsilon_greedy_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-    exploring = chance.uniform(mind) < params[0]
+def epsilon_greedy_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
+    exploring = chance.uniform(rng) < params[0]
     for a in range(index.size):
         if not known(ledger, a, 0.0):
             index[a] = np.inf
@@ -66,7 +66,7 @@ def epsilon_greedy_indices(family, law, params, ledger, memory, turn, turn_value
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """ε/|open| + (1 − ε)·[arm among the best]/|best|; 1/ties among arms never played."""
     if not known(ledger, arm, 0.0):
         return 1.0 / ties
@@ -117,7 +117,9 @@ def explored(params, ledger, turn):
 
 
 @kernel
-def explore_then_commit_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def explore_then_commit_indices(
+    family, constants, params, ledger, memory, turn, turn_value, rng, index
+):
     """The fewest plays first; then the averages, with the arm it is committed to above all."""
     committed = memory.committed[0] >= 0.0
     by_average = committed or explored(params, ledger, turn)
@@ -128,10 +130,10 @@ def explore_then_commit_indices(family, law, params, ledger, memory, turn, turn_
 
 
 @kernel
-def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """The first choice among all arms that is made by averages is the last."""
-    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
-    arm, ties = pick(index, mind)
+    policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
+    arm, ties = pick(index, rng)
     if memory.committed[0] < 0.0 and explored(params, ledger, turn):
         memory.committed[0] = arm
     return arm, ties

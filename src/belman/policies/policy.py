@@ -66,35 +66,35 @@ class Ledger(NamedTuple):
 
 
 @kernel
-def score_by_expected_reward(family, law, params, ledger, memory, score):
+def score_by_expected_reward(family, constants, params, ledger, memory, score):
     """E_a[X] of each arm; an arm of which nothing is known (infinite) comes last."""
     for a in range(score.size):
-        expected = family.expected_reward(law, ledger.beliefs[a])
+        expected = family.expected_reward(constants, ledger.beliefs[a])
         score[a] = expected if np.isfinite(expected) else -np.inf
 
 
 @kernel
-def never_finished(family, law, params, ledger, memory):
+def never_finished(family, constants, params, ledger, memory):
     """For policies that have no stopping rule of their own."""
     return False
 
 
 @kernel
-def learns_nothing(family, law, params, ledger, memory, arm, reward):
+def learns_nothing(family, constants, params, ledger, memory, arm, reward):
     """For policies to which beliefs say all."""
 
 
 @kernel
-def record(family, law, ledger, arm, reward):
+def record(family, constants, ledger, arm, reward):
     """Enter one reward of one arm in the ledger."""
-    family.update(law, ledger.beliefs[arm], reward)
+    family.update(constants, ledger.beliefs[arm], reward)
     ledger.plays[arm] += 1.0
     ledger.sums[arm] += reward
     ledger.squares[arm] += reward * reward
 
 
 @kernel
-def no_refresh(family, law, params, ledger, memory, arm):
+def no_refresh(family, constants, params, ledger, memory, arm):
     """For policies that read the ledger alone."""
 
 
@@ -109,7 +109,7 @@ def leader(value, index):
 
 
 @kernel
-def pick(index, mind):
+def pick(index, rng):
     """The arm with the largest index and how many share it, one of them drawn uniformly."""
     best = -np.inf
     first, ties = 0, 0
@@ -120,7 +120,7 @@ def pick(index, mind):
             first = a if ties == 0 else first
             ties += 1
     if ties > 1:
-        return _nth_tied(index, best, chance.below(mind, ties)), ties
+        return _nth_tied(index, best, chance.below(rng, ties)), ties
     return first, ties
 
 
@@ -135,42 +135,46 @@ def _nth_tied(index, best, rank):
 
 
 @kernel
-def pick_most(score, count, mind, chosen):
+def pick_most(score, count, rng, chosen):
     """Mark the `count` largest scores (ties drawn uniformly) in `chosen`, and use them up."""
     for a in range(score.size):
         chosen[a] = 0.0
     for _ in range(count):
-        arm, _ = pick(score, mind)
+        arm, _ = pick(score, rng)
         chosen[arm] = 1.0
         score[arm] = np.nan
 
 
 @inlined_kernel
-def choose_by_index(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+def choose_by_index(
+    policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
+):
     """Compute every index and play the largest."""
-    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
-    return pick(index, mind)
+    policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
+    return pick(index, rng)
 
 
 @kernel
-def choose_open(policy, family, law, params, ledger, memory, turn, turn_value, mind, index, closed):
+def choose_open(
+    policy, family, constants, params, ledger, memory, turn, turn_value, rng, index, closed
+):
     """Compute every index and play the largest of an arm that is not closed."""
     for a in range(index.size):
         index[a] = np.nan if closed[a] else 0.0
-    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+    policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
     for a in range(index.size):
         if closed[a]:
             index[a] = np.nan
-    return pick(index, mind)
+    return pick(index, rng)
 
 
 @kernel
-def any_open(arms, closed, mind):
+def any_open(arms, closed, rng):
     """One of so many arms that is not closed, drawn uniformly, and how many there are."""
     count = 0
     for a in range(arms):
         count += closed.size == 0 or not closed[a]
-    rank = chance.below(mind, count)
+    rank = chance.below(rng, count)
     for a in range(arms):
         if closed.size == 0 or not closed[a]:
             if rank == 0:
@@ -180,13 +184,15 @@ def any_open(arms, closed, mind):
 
 
 @kernel
-def share_of_ties(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def share_of_ties(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """A policy that draws nothing but ties plays each of the best arms with the same chance."""
     return 1.0 / ties
 
 
 @kernel
-def to_be_integrated(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def to_be_integrated(
+    family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties
+):
     """A policy whose indices are draws: `Policy.chances` needs only the chances of being best."""
     return np.nan
 
@@ -197,14 +203,14 @@ class PolicyKernels(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `indices(…, turn, turn_value, mind, index)` | fills the index (K) of every arm |
+    | `indices(…, turn, turn_value, rng, index)` | fills the index (K) of every arm |
     | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
     | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
     | `learn(…, arm, reward)` | takes in a reward that beliefs do not keep, before `refresh` |
-    | `choose(policy, …, turn, turn_value, mind, index)` | the arm to play and the number of ties |
+    | `choose(policy, …, turn, turn_value, rng, index)` | the arm to play and the number of ties |
     | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(…)` | whether the policy's own stopping rule has had enough |
-    | `deal(policy, …, turn, turn_value, n, mind, deal)` | shares out n decisions: `dealing.py` |
+    | `deal(policy, …, turn, turn_value, n, rng, deal)` | shares out n decisions: `dealing.py` |
 
     What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
     measures arms from a leader takes the best of the others (`leader`).

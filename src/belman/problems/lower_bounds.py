@@ -50,17 +50,17 @@ class CharacteristicTime(NamedTuple):
 
 
 @kernel
-def _evidence(family, law, means, spreads, inside, outside, shares, values, slopes):
+def _evidence(family, constants, means, spreads, inside, outside, shares, values, slopes):
     """Evidence per turn of each pair (arm inside, arm outside), and its gradient in proportions."""
     slopes[:] = 0.0
     pair = 0
     for a in inside:
         for b in outside:
             x = family.common_mean(
-                law, shares[a], means[a], spreads[a], shares[b], means[b], spreads[b]
+                constants, shares[a], means[a], spreads[a], shares[b], means[b], spreads[b]
             )
-            slopes[pair, a] = family.d(law, means[a], x, spreads[a])
-            slopes[pair, b] = family.d(law, means[b], x, spreads[b])
+            slopes[pair, a] = family.d(constants, means[a], x, spreads[a])
+            slopes[pair, b] = family.d(constants, means[b], x, spreads[b])
             values[pair] = shares[a] * slopes[pair, a] + shares[b] * slopes[pair, b]
             pair += 1
 

@@ -26,7 +26,7 @@ from belman.validate import require_one_of
 #: Laws of arrivals and of services by name, as kernels know them.
 ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
 SERVICE_LAWS: dict[str, type[Family]] = {
-    law.name: law for law in (Bernoulli, Geometric, Exponential)
+    constants.name: constants for constants in (Bernoulli, Geometric, Exponential)
 }
 #: Parts of the last half of a run whose mean backlogs are kept, to see whether it grows.
 BATCHES = 20

@@ -29,9 +29,9 @@ _LEVELS = (1e-13, 1e-6, 0.01, 0.3, 0.5, 0.8, 0.999)
 
 
 @kernel
-def _sample_means(family, law, belief, mind, out):
+def _sample_means(family, constants, belief, rng, out):
     for i in range(out.size):
-        out[i] = family.sample_mean(law, belief, mind)
+        out[i] = family.sample_mean(constants, belief, rng)
 
 
 # The belief as an exponential family
@@ -271,8 +271,8 @@ def draws_follow_the_belief(case: FamilyCase) -> Faults:
     family, size = case.family, case.size
     for belief in case.ordinary:
         drawn = np.empty(size)
-        known, mind = np.array(belief, dtype=float), chance.generator(12)
-        family.enter(_sample_means, belief=known, mind=mind, out=drawn)
+        known, rng = np.array(belief, dtype=float), chance.generator(12)
+        family.enter(_sample_means, belief=known, rng=rng, out=drawn)
         means = means_of(family, family.sample_parameters(belief, chance.generator(11), size))
         for name, values in (("sample", means), ("sample_mean", drawn)):
             if not uniform_enough([family.mean_cdf(belief, mean) for mean in values]):
@@ -297,8 +297,8 @@ def draws_at_extremes_follow_the_belief(case: FamilyCase) -> Faults:
     family = case.family
     for belief in case.extreme:
         drawn = np.empty(1_500)
-        known, mind = np.array(belief, dtype=float), chance.generator(13)
-        family.enter(_sample_means, belief=known, mind=mind, out=drawn)
+        known, rng = np.array(belief, dtype=float), chance.generator(13)
+        family.enter(_sample_means, belief=known, rng=rng, out=drawn)
         if np.isnan(drawn).any():
             yield f"sample_mean draws NaN from {belief}"
         for level in (0.3, 0.8):

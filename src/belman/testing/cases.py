@@ -110,9 +110,9 @@ def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any
 
 
 @kernel
-def _means(family, law, thetas, out):
+def _means(family, constants, thetas, out):
     for i in range(out.size):
-        out[i] = family.mean(law, thetas[i])
+        out[i] = family.mean(constants, thetas[i])
 
 
 def row(belief: ArrayLike) -> Belief:

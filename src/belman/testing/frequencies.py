@@ -46,13 +46,13 @@ class _Table:
         self.params = case.policy.params(case.family)
         self.ledger = Ledger.blank(np.tile(np.array(case.family.prior), (ARMS, 1)))
         self.memory = case.policy.memory(ARMS, case.family.dimension)
-        self.mind = chance.generator(1)
+        self.rng = chance.generator(1)
         for arm in range(ARMS):
             self.kernels.refresh(*self.seen, arm)
 
     @property
     def seen(self) -> tuple[Any, ...]:
-        return self.family.kernels, self.family.law, self.params, self.ledger, self.memory
+        return self.family.kernels, self.family.constants, self.params, self.ledger, self.memory
 
     @property
     def clock(self) -> tuple[int, float]:
@@ -61,10 +61,10 @@ class _Table:
 
     def choose(self, clock: tuple[Any, ...], closed: Any) -> tuple[int, int]:
         """An arm, and how many share its index: as an agent chooses."""
-        state: list[Any] = [self.kernels, *self.seen, *clock, self.mind, np.zeros(ARMS)]
+        state: list[Any] = [self.kernels, *self.seen, *clock, self.rng, np.zeros(ARMS)]
         choose = partial(choose_open, closed=closed) if closed.size else self.kernels.choose
         arm, ties = choose(*state)
-        return any_open(ARMS, closed, self.mind) if ties == 0 else (arm, ties)
+        return any_open(ARMS, closed, self.rng) if ties == 0 else (arm, ties)
 
     def live(self, streams: list[Floats], turns: int) -> None:
         """Play, and learn of every other arm unasked, until so many rewards were told."""
@@ -73,7 +73,7 @@ class _Table:
             asked = self.choose(self.clock, none)[0]
             arm = asked if self.turn % 2 else self.turn // 2 % ARMS
             reward = float(streams[arm % len(streams)][self.turn])
-            record(self.family.kernels, self.family.law, self.ledger, arm, reward)
+            record(self.family.kernels, self.family.constants, self.ledger, arm, reward)
             self.kernels.learn(*self.seen, arm, reward)
             self.kernels.refresh(*self.seen, arm)
             self.turn += 1
@@ -93,9 +93,9 @@ def _counted(table: _Table, closed: Any) -> _Counts:
     counts, clock = _Counts({}, {}, 0), table.clock
     for draw in range(_DRAWS):
         words = chance.generator(7, draw)
-        table.mind[:] = words
+        table.rng[:] = words
         arm, ties = table.choose(clock, closed)
-        drawn = not np.array_equal(table.mind, words)
+        drawn = not np.array_equal(table.rng, words)
         counts.plays[arm] = counts.plays.get(arm, 0) + 1
         if len(counts.chances.setdefault(arm, [])) < _CHANCES:
             known = table.kernels.propensity(*table.seen, *clock, closed, arm, ties)

@@ -20,17 +20,17 @@ UNIFORMS = np.sort(np.concatenate([np.random.default_rng(8).uniform(size=200), _
 
 
 @kernel
-def _rewards_at(family, law, theta, uniforms, out):
+def _rewards_at(family, constants, theta, uniforms, out):
     for i in range(out.size):
-        out[i] = family.reward(law, theta, uniforms[i])
+        out[i] = family.reward(constants, theta, uniforms[i])
 
 
 @kernel
-def _evidence(family, law, mean, other, spread, column, terms, weights):
-    family.terms(law, mean, spread, column)
+def _evidence(family, constants, mean, other, spread, column, terms, weights):
+    family.terms(constants, mean, spread, column)
     for i in range(column.size):
         terms[i, 0] = column[i]
-    family.weights(law, other, weights)
+    family.weights(constants, other, weights)
     return family.evidence(terms, 0, weights)
 
 

@@ -30,24 +30,24 @@ def seen(model: Model | None = None, rewards: int = 12, arms: int = 6) -> Seen:
     rows = features[np.minimum(rng.integers(3 * arms, size=rewards), arms - 1)]
     belief = learnt(model, 3, rows, rng.integers(2, size=rewards).astype(float))
     sight = Sight.of(arms)
-    look_at_all(model.kernels, model.law, belief, features, sight)
-    scale = model.kernels.scale(model.law, belief.noise[0])
+    look_at_all(model.kernels, model.constants, belief, features, sight)
+    scale = model.kernels.scale(model.constants, belief.noise[0])
     return Seen(model, belief, features, sight, scale * belief.root[0] @ belief.root[0].T)
 
 
-def bound(policy: DependentPolicy, at: Seen, turn: int = 13, mind=None, memory=None):
+def bound(policy: DependentPolicy, at: Seen, turn: int = 13, rng=None, memory=None):
     """A call that fills the index of every arm, and the index."""
     arms, size = at.features.shape
     index = np.zeros(arms)
     call = entry(policy.kernels.indices, model=at.model.kernels).hold(
-        law=at.model.law,
+        constants=at.model.constants,
         params=policy.params,
         belief=at.belief,
         features=at.features,
         sight=at.sight,
         memory=policy.memory(arms, size) if memory is None else memory,
         turn=turn,
-        mind=chance.generator(1) if mind is None else mind,
+        rng=chance.generator(1) if rng is None else rng,
         index=index,
     )
     return call, index

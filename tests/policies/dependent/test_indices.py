@@ -108,7 +108,7 @@ def test_the_bound_of_generalised_models_keeps_its_own_design():
 def shares(policy, at, draws=4_000):
     """How often each arm has the largest index."""
     count = np.zeros(len(at.features))
-    call, index = bound(policy, at, mind=chance.generator(3))
+    call, index = bound(policy, at, rng=chance.generator(3))
     for _ in range(draws):
         call()
         count[np.argmax(index)] += 1.0
@@ -183,7 +183,7 @@ def test_ts_ucb_counts_deviations_below_the_best_of_draws():
 
 def test_laplace_learns_the_mode_and_its_curvature():
     model = LaplaceTS().believing(Logistic())
-    pull, noise, _ = model.kernels.assimilate(model.law, np.zeros(2), 0.0, 2.0, 1.0)
+    pull, noise, _ = model.kernels.assimilate(model.constants, np.zeros(2), 0.0, 2.0, 1.0)
     mode = 2.0 * pull
     assert mode / 2.0 == pytest.approx(1.0 - 1.0 / (1.0 + math.exp(-mode)), abs=1e-9)
     chance_of_one = 1.0 / (1.0 + math.exp(-mode))

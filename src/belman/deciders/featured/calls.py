@@ -28,7 +28,7 @@ class FormCalls:
         self._layout = form.layout(calls.learnt.context, calls.learnt.features, calls.learnt.arms)
         self.held = self.held_for(rows, range(calls.learnt.arms))
         self.decide = self.deciding(self.held)
-        one = {name: self.held[name] for name in ("law", "belief", "x", "layout")}
+        one = {name: self.held[name] for name in ("constants", "belief", "x", "layout")}
         one |= {"own": calls.own, "row": np.zeros(len(form.columns))}
         bundle = form.model.kernels
         self.take_in: Call = entry(columns.take_in, model=bundle).hold(LATER, **one)
@@ -41,7 +41,7 @@ class FormCalls:
         for row, out in zip(rows, u, strict=False):
             self.learnt.features.fill(row, out)
         return {
-            "law": form.model.law,
+            "constants": form.model.constants,
             "params": self.policy.params,
             "belief": form.belief,
             "x": self._x,
@@ -51,7 +51,7 @@ class FormCalls:
             "features": np.zeros((arms, size)),
             "sight": Sight.of(arms),
             "memory": self.policy.memory(arms, size),
-            "mind": self._rng,
+            "rng": self._rng,
             "index": np.zeros(arms),
         }
 

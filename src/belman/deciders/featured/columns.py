@@ -66,29 +66,29 @@ def lay_out_all(x, u, layout, places, features):
 
 @kernel
 def choose(
-    policy, model, law, params, belief, x, u, layout, places, features, sight, memory, mind, index,
+    policy, model, constants, params, belief, x, u, layout, places, features, sight, memory, rng, index,
     turn: int,
 ):  # fmt: skip
     """The place of the arm to play, and how many share its index."""
     lay_out_all(x, u, layout, places, features)
-    look_at_all(model, law, belief, features, sight)
-    policy.indices(model, law, params, belief, features, sight, memory, turn, mind, index)
-    return pick(index, mind)
+    look_at_all(model, constants, belief, features, sight)
+    policy.indices(model, constants, params, belief, features, sight, memory, turn, rng, index)
+    return pick(index, rng)
 
 
 @kernel
-def take_in(model, law, belief, x, own, layout, row, arm: int, reward: float):
+def take_in(model, constants, belief, x, own, layout, row, arm: int, reward: float):
     """Learn the reward of an arm that has the slots `own`, and return ln of the chance it had."""
     lay_out(x, own, layout, arm, row)
-    return learn(model, law, belief, row, reward)
+    return learn(model, constants, belief, row, reward)
 
 
 @kernel
-def foresee(model, law, belief, x, own, layout, row, arm: int):
+def foresee(model, constants, belief, x, own, layout, row, arm: int):
     """The expected reward of an arm that has the slots `own`."""
     lay_out(x, own, layout, arm, row)
-    eta, variance = marginal(model, law, belief, row)
-    return model.expected(law, eta, variance)
+    eta, variance = marginal(model, constants, belief, row)
+    return model.expected(constants, eta, variance)
 
 
 class Columns:

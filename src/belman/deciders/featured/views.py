@@ -23,7 +23,7 @@ def ends(model: Model, belief: Belief, features: Floats, level: float) -> tuple[
     """The credible interval of φᵀθ: the quantiles of the bank's laws, weighed by their shares."""
     laws = []
     for b in range(len(belief.mean)):
-        scale = model.kernels.scale(model.law, belief.noise[b])
+        scale = model.kernels.scale(model.constants, belief.noise[b])
         wide = float(np.linalg.norm(features @ belief.root[b])) * math.sqrt(scale)
         laws.append((belief.share[b], float(belief.mean[b] @ features), wide, belief.noise[b, 0]))
     spread = max(wide for _, _, wide, _ in laws)
@@ -56,7 +56,7 @@ def best_shares(model: Model, belief: Belief, features: Floats, seed: int) -> Fl
     count = np.zeros(len(features))
     for b, draws in enumerate(rng.multinomial(_DRAWS, belief.share / belief.share.sum())):
         shape, rate = belief.noise[b]
-        known = model.kernels.scale(model.law, belief.noise[b])
+        known = model.kernels.scale(model.constants, belief.noise[b])
         scale = rate / rng.gamma(shape, size=draws) if shape > 0.0 else np.full(draws, known)
         apart = rng.normal(size=(draws, features.shape[1])) @ (features @ belief.root[b]).T
         values = features @ belief.mean[b] + np.sqrt(scale)[:, None] * apart
@@ -76,10 +76,10 @@ def beliefs(decider: Any, asking: Asking, level: float) -> Table:
     """Return what is believed of the mean reward of every arm in a context."""
     names, held = _surveyed(decider, asking)
     model = decider.model
-    law, belief, features = model.law, held["belief"], held["features"]
+    constants, belief, features = model.constants, held["belief"], held["features"]
     intervals = [
         sorted(
-            decider.outward(float(model.kernels.mean(law, end)))
+            decider.outward(float(model.kernels.mean(constants, end)))
             for end in ends(model, belief, row, level)
         )
         for row in features
@@ -91,7 +91,7 @@ def beliefs(decider: Any, asking: Asking, level: float) -> Table:
             "arm": names,
             **plays,
             decider.quantity: [
-                decider.outward(float(model.kernels.expected(law, *pair))) for pair in seen
+                decider.outward(float(model.kernels.expected(constants, *pair))) for pair in seen
             ],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],

@@ -240,7 +240,7 @@ class IndependentDecider(Decider):
         rows, own = np.flatnonzero(self._pending), self._own
         assert own is not None
         before = [column[rows].copy() for column in own.own]
-        held = {"law": self.family.law, "ledger": own.own, "before": 0.0}
+        held = {"constants": self.family.constants, "ledger": own.own, "before": 0.0}
         imagine = entry(imagine_asks, family=self.family.kernels)
         for row in rows.tolist():
             left = float(self._pending[row] - self._provisional[row, :2].sum())
@@ -374,7 +374,11 @@ class IndependentDecider(Decider):
         faded = self.retired[arm].faded(self.family, self.discount)
         self.retired[arm] = faded.told(self.family, value)
         if self.discount < 1.0:
-            held = {"law": self.family.law, "truth": self._truth, "priors": self._priors}
+            held = {
+                "constants": self.family.constants,
+                "truth": self._truth,
+                "priors": self._priors,
+            }
             rest = {"stale": self._stale, "discount": self.discount}
             entry(kernels.fade, family=self.family.kernels)(LATER, **held, **rest)
 

@@ -37,13 +37,13 @@ def mark_all_stale(stale):
 
 @kernel
 def renew(
-    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch
+    policy, family, constants, params, truth, provisional, working, memory, pending, stale, scratch
 ):
     """Bring the working rows of all stale arms up to date."""
     for i in range(1, stale[0] + 1):
         arm = stale[i]
-        renew_row(family, law, truth, provisional, pending, working, scratch, arm)
-        policy.refresh(family, law, params, working, memory, arm)
+        renew_row(family, constants, truth, provisional, pending, working, scratch, arm)
+        policy.refresh(family, constants, params, working, memory, arm)
     stale[0] = 0
 
 
@@ -68,55 +68,79 @@ def count_all_provisional(truth, provisional, working):
 
 @kernel
 def decide(
-    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch,
-    index, mind, closed, limited: bool, turn: int, turn_value: float,
+    policy, family, constants, params, truth, provisional, working, memory, pending, stale, scratch,
+    index, rng, closed, limited: bool, turn: int, turn_value: float,
 ):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
-    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
+    renew(
+        policy,
+        family,
+        constants,
+        params,
+        truth,
+        provisional,
+        working,
+        memory,
+        pending,
+        stale,
+        scratch,
+    )
     shut = closed[: closed.size if limited else 0]
     if limited:
         arm, ties = choose_open(
-            policy, family, law, params, working, memory, turn, turn_value, mind, index, closed
+            policy, family, constants, params, working, memory, turn, turn_value, rng, index, closed
         )
     else:
         index[:] = 0.0
         arm, ties = policy.choose(
-            policy, family, law, params, working, memory, turn, turn_value, mind, index
+            policy, family, constants, params, working, memory, turn, turn_value, rng, index
         )
     if ties == 0:  # no index is a number
-        arm, ties = any_open(index.size, shut, mind)
+        arm, ties = any_open(index.size, shut, rng)
     pending[arm] += 1
     mark_stale(stale, arm)
     return arm, policy.propensity(
-        family, law, params, working, memory, turn, turn_value, shut, arm, ties
+        family, constants, params, working, memory, turn, turn_value, shut, arm, ties
     )
 
 
 @kernel
 def survey(
-    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch,
-    index, mind, turn, turn_value,
+    policy, family, constants, params, truth, provisional, working, memory, pending, stale, scratch,
+    index, rng, turn, turn_value,
 ):  # fmt: skip
     """The index of every arm, without choosing."""
-    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
+    renew(
+        policy,
+        family,
+        constants,
+        params,
+        truth,
+        provisional,
+        working,
+        memory,
+        pending,
+        stale,
+        scratch,
+    )
     index[:] = 0.0
-    policy.indices(family, law, params, working, memory, turn, turn_value, mind, index)
+    policy.indices(family, constants, params, working, memory, turn, turn_value, rng, index)
 
 
 @kernel
-def hear(policy, family, law, params, truth, memory, arm: int, reward: float):
+def hear(policy, family, constants, params, truth, memory, arm: int, reward: float):
     """Tell a policy that keeps more of rewards than beliefs do."""
-    policy.learn(family, law, params, truth, memory, arm, reward)
+    policy.learn(family, constants, params, truth, memory, arm, reward)
 
 
 @kernel
-def reaches(family, law, truth, priors, reach, after, discount, arm: int, reward: float):
+def reaches(family, constants, truth, priors, reach, after, discount, arm: int, reward: float):
     """Whether the belief `after` a reward stays within its reach; nothing is learnt."""
     for j in range(after.size):
         after[j] = truth.beliefs[arm, j]
     if discount < 1.0:
-        family.belief.blend(law, after, priors[arm], discount)
-    family.update(law, after, reward)
+        family.belief.blend(constants, after, priors[arm], discount)
+    family.update(constants, after, reward)
     for j in range(after.size):  # noqa: SIM110 (kernels make no generators)
         if not abs(after[j]) <= reach[j]:
             return False
@@ -124,10 +148,10 @@ def reaches(family, law, truth, priors, reach, after, discount, arm: int, reward
 
 
 @kernel
-def fade(family, law, truth, priors, stale, discount):
+def fade(family, constants, truth, priors, stale, discount):
     """Fade every belief and count towards its prior."""
     for a in range(truth.plays.size):
-        family.belief.blend(law, truth.beliefs[a], priors[a], discount)
+        family.belief.blend(constants, truth.beliefs[a], priors[a], discount)
         truth.plays[a] *= discount
         truth.sums[a] *= discount
         truth.squares[a] *= discount
@@ -136,17 +160,17 @@ def fade(family, law, truth, priors, stale, discount):
 
 @kernel
 def learn(
-    family, law, truth, priors, pending, stale, reach, after, discount, arm: int, reward: float
+    family, constants, truth, priors, pending, stale, reach, after, discount, arm: int, reward: float
 ):  # fmt: skip
     """Enter a reward; a discount below 1 first fades every belief and count towards its prior.
 
     Gives False, and changes nothing, where the belief would leave its reach.
     """
-    if not reaches(family, law, truth, priors, reach, after, discount, arm, reward):
+    if not reaches(family, constants, truth, priors, reach, after, discount, arm, reward):
         return False
     if discount < 1.0:
-        fade(family, law, truth, priors, stale, discount)
-    record(family, law, truth, arm, reward)
+        fade(family, constants, truth, priors, stale, discount)
+    record(family, constants, truth, arm, reward)
     if pending[arm] > 0:
         pending[arm] -= 1
     mark_stale(stale, arm)
@@ -155,7 +179,7 @@ def learn(
 
 #: What renewing the rows of stale arms takes.
 _RENEWED = {
-    "law", "params", "truth", "provisional", "working", "memory", "pending", "stale", "scratch",
+    "constants", "params", "truth", "provisional", "working", "memory", "pending", "stale", "scratch",
 }  # fmt: skip
 
 
@@ -169,7 +193,7 @@ class Calls:
     def __init__(self, decider: Any) -> None:
         policy, family = decider._policy.kernels, decider.family.kernels
         learnt: dict[str, Any] = {
-            "law": decider.family.law,
+            "constants": decider.family.constants,
             "truth": decider._truth,
             "pending": decider._pending,
             "stale": decider._stale,
@@ -182,7 +206,7 @@ class Calls:
             "working": decider._working,
             "memory": decider._memory,
             "index": decider._index,
-            "mind": decider._rng,
+            "rng": decider._rng,
         }
         self._renew = entry(renew, policy=policy, family=family)
         choosing = entry(decide, policy=policy, family=family)
@@ -195,11 +219,11 @@ class Calls:
             "discount": float(decider.discount),
         }
         self.learn: Call = entry(learn, family=family).hold(LATER, **learnt, **reached)
-        reached |= {name: learnt[name] for name in ("law", "truth")}
+        reached |= {name: learnt[name] for name in ("constants", "truth")}
         self.reaches: Call = entry(reaches, family=family).hold(LATER, **reached)
         self.hear: Call | None = None
         if decider._policy.learns:
-            heard = {name: self.held[name] for name in ("law", "params", "truth", "memory")}
+            heard = {name: self.held[name] for name in ("constants", "params", "truth", "memory")}
             self.hear = entry(hear, policy=policy, family=family).hold(LATER, **heard)
         self.mark_stale: Call = entry(mark_stale).hold(LATER, stale=decider._stale)
         self.rows = np.zeros_like(decider._provisional)

@@ -115,7 +115,7 @@ Known = Mapping[Hashable, Learnt]
 def of_decider(other: Any, decider: Any) -> Known:
     """Return all that another decider knows of the arms that both play, of one family."""
     mine, theirs = decider.family, other.family
-    if (theirs.name, *theirs.law) != (mine.name, *mine.law):
+    if (theirs.name, *theirs.constants) != (mine.name, *mine.constants):
         rewards = f"start has {theirs.name} rewards, and this agent {mine.name} ones"
         raise PriorError(f"{rewards}: their beliefs do not compare")
     common = {arm: other.learnt(arm) for arm in other.arms if arm in decider.arms}

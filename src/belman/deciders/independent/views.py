@@ -155,13 +155,13 @@ class Advice(NamedTuple):
 
 @kernel
 def _advise(
-    policy, family, law, params, ledger, memory, needed, m, luck, score, spent, chosen, doubt
+    policy, family, constants, params, ledger, memory, needed, m, luck, score, spent, chosen, doubt
 ):
-    policy.recommend(family, law, params, ledger, memory, score)
+    policy.recommend(family, constants, params, ledger, memory, score)
     for a in range(score.size):
         spent[a] = score[a]
     pick_most(spent, m, luck, chosen)
-    return least_contrast(family, law, ledger, needed, chosen, -1.0, doubt)
+    return least_contrast(family, constants, ledger, needed, chosen, -1.0, doubt)
 
 
 def advise(
@@ -172,7 +172,7 @@ def advise(
     score, spent, chosen = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     evidence = entry(_advise, policy=policy.kernels, family=family.kernels)(
         LATER,
-        law=family.law,
+        constants=family.constants,
         params=policy.params(family),
         ledger=ledger,
         memory=memory,

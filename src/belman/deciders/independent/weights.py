@@ -33,30 +33,55 @@ _DRAWS = 1024  # that stand for a chance which is not known
 
 @kernel
 def share_out(
-    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch, mind,
+    policy, family, constants, params, truth, provisional, working, memory, pending, stale, scratch, rng,
     deal, untried_first, decisions, turn, turn_value,
 ):  # fmt: skip
     """Bring what the policy sees up to date, and deal so many decisions."""
-    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
+    renew(
+        policy,
+        family,
+        constants,
+        params,
+        truth,
+        provisional,
+        working,
+        memory,
+        pending,
+        stale,
+        scratch,
+    )
     left = decisions
     if untried_first:
-        left = deal_untried(policy, family, law, params, working, memory, left, deal)
+        left = deal_untried(policy, family, constants, params, working, memory, left, deal)
     if left > 0.0:
         policy.deal(
-            policy, family, law, params, working, memory, turn, turn_value, left, mind, deal
+            policy, family, constants, params, working, memory, turn, turn_value, left, rng, deal
         )
 
 
 @kernel
 def chances_now(
-    policy, family, law, params, working, memory, mind, deal, none_closed, draws, turn, turn_value
+    policy,
+    family,
+    constants,
+    params,
+    working,
+    memory,
+    rng,
+    deal,
+    none_closed,
+    draws,
+    turn,
+    turn_value,
 ):
     """The chance of every arm, or how often it is chosen in so many draws."""
     for draw in range(max(draws, 1)):
         deal.indices[:] = 0.0
-        policy.indices(family, law, params, working, memory, turn, turn_value, mind, deal.indices)
+        policy.indices(
+            family, constants, params, working, memory, turn, turn_value, rng, deal.indices
+        )
         if draws > 0:
-            deal.dealt[pick(deal.indices, mind)[0]] += 1.0
+            deal.dealt[pick(deal.indices, rng)[0]] += 1.0
         elif draw == 0:
             best, ties = largest(deal.indices)
             for a in range(deal.indices.size):
@@ -64,7 +89,16 @@ def chances_now(
                     deal.dealt[a] = deal.indices[a] == best
                 else:
                     deal.dealt[a] = policy.propensity(
-                        family, law, params, working, memory, turn, turn_value, none_closed, a, ties
+                        family,
+                        constants,
+                        params,
+                        working,
+                        memory,
+                        turn,
+                        turn_value,
+                        none_closed,
+                        a,
+                        ties,
                     )
 
 
@@ -95,7 +129,7 @@ def _dealt(decider: Any, policy: Policy, held: dict[str, Any], decisions: int) -
             LATER, **held, **clock, deal=deal, untried_first=first, decisions=float(decisions)
         )
         return deal.dealt
-    mind = held.pop("mind")
+    rng = held.pop("rng")
     entry(renew, **bundles)(LATER, **held)
     integrated = acting.kernels.propensity is to_be_integrated
     if integrated:
@@ -104,10 +138,10 @@ def _dealt(decider: Any, policy: Policy, held: dict[str, Any], decisions: int) -
             chances = acting.chances(best_probabilities(family, held["working"].beliefs))
         if np.isfinite(chances).all():
             return chances
-    seen = {name: held[name] for name in ("law", "params", "working", "memory")}
+    seen = {name: held[name] for name in ("constants", "params", "working", "memory")}
     chancing = entry(chances_now, **bundles)
     draws = _DRAWS if integrated else 0
-    fixed = {**seen, **clock, "mind": mind, "none_closed": np.zeros(0, dtype=np.bool_)}
+    fixed = {**seen, **clock, "rng": rng, "none_closed": np.zeros(0, dtype=np.bool_)}
     chancing(LATER, **fixed, deal=deal, draws=draws)
     if not np.isfinite(deal.dealt).all():
         deal.dealt[:] = 0.0

@@ -67,15 +67,15 @@ def counted(strength, n):
 
 
 @kernel
-def borrow(family, law, strength, pooled, seat, a, i, out):
+def borrow(family, constants, strength, pooled, seat, a, i, out):
     """The belief about arm a under strength i into `out`; what a reward of others counts."""
     within = counted(strength, seat.mine[a, PLAYS])
     share = counted(strength, pooled.counts[a, i, PLAYS] - within * seat.mine[a, PLAYS])
     whole = 1.0 + share * (1.0 - within)
     for j in range(out.size):
         out[j] = pooled.beliefs[a, i, j]
-    family.belief.blend(law, out, seat.own[a], share / whole)
-    family.belief.blend(law, out, seat.first[a], whole)
+    family.belief.blend(constants, out, seat.own[a], share / whole)
+    family.belief.blend(constants, out, seat.first[a], whole)
     return share
 
 
@@ -86,7 +86,7 @@ def is_alone(pooled, seat, a):
 
 
 @kernel
-def believe(family, law, strengths, pooled, seat):
+def believe(family, constants, strengths, pooled, seat):
     """What the segment believes of every arm, and what it borrows for that."""
     for a in range(len(seat.own)):
         for j in range(seat.scratch.size):
@@ -101,8 +101,8 @@ def believe(family, law, strengths, pooled, seat):
             if weight == 0.0:
                 continue
             total += weight
-            share = borrow(family, law, strengths[i], pooled, seat, a, i, seat.scratch)
-            family.belief.blend(law, seat.believed[a], seat.scratch, 1.0 - weight / total)
+            share = borrow(family, constants, strengths[i], pooled, seat, a, i, seat.scratch)
+            family.belief.blend(constants, seat.believed[a], seat.scratch, 1.0 - weight / total)
             within = counted(strengths[i], seat.mine[a, PLAYS])
             for j in range(3):
                 lent = share * (pooled.counts[a, i, j] - within * seat.mine[a, j])
@@ -110,26 +110,26 @@ def believe(family, law, strengths, pooled, seat):
 
 
 @kernel
-def foretold(family, law, belief, reward, variance):
+def foretold(family, constants, belief, reward, variance):
     """The log-likelihood of a reward, which the belief then has learnt: A after it less A before.
     Where beliefs are not conjugate they have a variance, and it is that of a normal law.
     """
     if variance > 0.0:
-        spread = variance * (1.0 + 1.0 / max(family.worth(law, belief), 1e-9))
-        off = reward - family.expected_reward(law, belief)
+        spread = variance * (1.0 + 1.0 / max(family.worth(constants, belief), 1e-9))
+        off = reward - family.expected_reward(constants, belief)
         return -0.5 * (off * off / spread + math.log(spread))
-    before = family.belief.log_partition(law, belief)
-    family.update(law, belief, reward)
-    return family.belief.log_partition(law, belief) - before
+    before = family.belief.log_partition(constants, belief)
+    family.update(constants, belief, reward)
+    return family.belief.log_partition(constants, belief) - before
 
 
 @kernel
-def weigh(family, law, strengths, pooled, seat, arm: int, reward: float, variance: float):
+def weigh(family, constants, strengths, pooled, seat, arm: int, reward: float, variance: float):
     """Weigh the strengths by a reward that the segment has not learnt yet."""
     best = -np.inf
     for i in range(strengths.size):
-        borrow(family, law, strengths[i], pooled, seat, arm, i, seat.scratch)
-        gain = foretold(family, law, seat.scratch, reward, variance)
+        borrow(family, constants, strengths[i], pooled, seat, arm, i, seat.scratch)
+        gain = foretold(family, constants, seat.scratch, reward, variance)
         if np.isfinite(gain):
             pooled.evidence[i] += gain
         best = max(best, pooled.evidence[i])
@@ -138,16 +138,16 @@ def weigh(family, law, strengths, pooled, seat, arm: int, reward: float, varianc
 
 
 @kernel
-def recount(family, law, strengths, pooled, seat, arm: int):
+def recount(family, constants, strengths, pooled, seat, arm: int):
     """Count what the segment knows now of an arm, and no more what it knew."""
     for i in range(strengths.size):
         before = counted(strengths[i], seat.mine[arm, PLAYS])
         after = counted(strengths[i], seat.grown[PLAYS])
         whole = 1.0 + after - before
         belief = pooled.beliefs[arm, i]
-        family.belief.blend(law, belief, seat.new, 1.0 / (1.0 + after))
-        family.belief.blend(law, belief, seat.own[arm], (1.0 + after) / whole)
-        family.belief.blend(law, belief, seat.first[arm], whole)
+        family.belief.blend(constants, belief, seat.new, 1.0 / (1.0 + after))
+        family.belief.blend(constants, belief, seat.own[arm], (1.0 + after) / whole)
+        family.belief.blend(constants, belief, seat.first[arm], whole)
         for j in range(3):
             pooled.counts[arm, i, j] += after * seat.grown[j] - before * seat.mine[arm, j]
 
@@ -247,7 +247,7 @@ class Pools:
     @cached_property
     def _calls(self) -> dict[str, Call]:
         held: dict[str, Any] = {
-            "law": self.family.law,
+            "constants": self.family.constants,
             "strengths": np.array(STRENGTHS),
             "pooled": self.pooled,
             "seat": self._seat,

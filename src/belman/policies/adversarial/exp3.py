@@ -50,7 +50,7 @@ def weigh(params, memory, rate):
 
 
 @kernel
-def exp3_p_learn(family, law, params, ledger, memory, arm, reward):
+def exp3_p_learn(family, constants, params, ledger, memory, arm, reward):
     arms = memory.totals.size
     bias = math.sqrt(math.log(arms / params[DELTA]) / (arms * params[HORIZON]))
     for a in range(arms):
@@ -100,7 +100,7 @@ def share_of(params, weights, arm):
 
 
 @kernel
-def exp3_s_learn(family, law, params, ledger, memory, arm, reward):
+def exp3_s_learn(family, constants, params, ledger, memory, arm, reward):
     """Weigh the reward by the chance of its arm, and share out a little of all weights."""
     weights, arms = memory.weights, memory.weights.size
     total = 0.0
@@ -122,13 +122,13 @@ def exp3_s_learn(family, law, params, ledger, memory, arm, reward):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """One arm is drawn by its chance, among those that can be played."""
     total = 0.0
     for a in range(index.size):
         if index[a] == index[a]:
             total += share_of(params, memory.weights, a)
-    left = chance.uniform(mind) * total
+    left = chance.uniform(rng) * total
     drawn = False
     for a in range(index.size):
         if index[a] == index[a]:
@@ -138,7 +138,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     total = 0.0
     for a in range(memory.weights.size):
         if not (closed.size > 0 and closed[a]):

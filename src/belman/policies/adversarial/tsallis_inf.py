@@ -44,7 +44,7 @@ def bundle_with(weigh: Callable[..., None], learn: Callable[..., None]) -> Polic
     """Kernels that play by `weigh(params, memory, turn_value)`, which fills the shares."""
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         weigh(params, memory, turn_value)
         total = 0.0
         for a in range(index.size):
@@ -53,7 +53,7 @@ def bundle_with(weigh: Callable[..., None], learn: Callable[..., None]) -> Polic
         for a in range(index.size):
             if index[a] == index[a]:
                 memory.shares[a] /= total
-                index[a] = math.log(max(memory.shares[a], 1e-300)) + chance.gumbel(mind)
+                index[a] = math.log(max(memory.shares[a], 1e-300)) + chance.gumbel(rng)
                 if index[a] > best:
                     best, arm = index[a], a
             else:
@@ -61,7 +61,7 @@ def bundle_with(weigh: Callable[..., None], learn: Callable[..., None]) -> Polic
         memory.played[arm] = memory.shares[arm]
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
         return memory.shares[arm]
 
     return PolicyKernels(indices, propensity=propensity, learn=learn)
@@ -120,7 +120,7 @@ def weigh(params, memory, rate):
 
 
 @kernel
-def learn(family, law, params, ledger, memory, arm, reward):
+def learn(family, constants, params, ledger, memory, arm, reward):
     loss, share, base = 1.0 - scaled(params, reward), max(memory.played[arm], 1e-12), 0.0
     if params[2] > 0.0:
         rate = memory.rate[0]

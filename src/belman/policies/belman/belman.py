@@ -59,23 +59,25 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
     """Refresh for a reading that averages parameters, with or without the terms of the evidence."""
 
     @inlined_kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         belief = ledger.beliefs[arm]
         dimension = belief.size
         point, natural = memory.row_scratch[0], memory.row_scratch[1]
-        expected = family.expected_reward(law, belief)
-        family.belief.mean_parameters(law, belief, point)
-        family.belief.natural(law, belief, natural)
+        expected = family.expected_reward(constants, belief)
+        family.belief.mean_parameters(constants, belief, point)
+        family.belief.natural(constants, belief, natural)
         product = 0.0
         for i in range(dimension):
             memory.points[i, arm] = point[i]
             product += natural[i] * point[i]
-        memory.negentropy[arm] = product - family.belief.log_partition(law, belief)
+        memory.negentropy[arm] = product - family.belief.log_partition(constants, belief)
         memory.expected[arm] = expected
         if weighs and math.isfinite(expected):
-            spread = family.spread(law, belief)
-            worth, scratch = family.worth(law, belief), memory.scratch
-            keep_terms_of(family, law, belief, worth, expected, spread, scratch, memory.terms, arm)
+            spread = family.spread(constants, belief)
+            worth, scratch = family.worth(constants, belief), memory.scratch
+            keep_terms_of(
+                family, constants, belief, worth, expected, spread, scratch, memory.terms, arm
+            )
         shared = natural if averages_natural else point
         replace_point(memory.averaged, memory.total, memory.refreshes, arm, shared)
 
@@ -86,9 +88,9 @@ def _pulled(recentre: Callable[..., None], scaled: bool) -> Callable[..., None]:
     """Indices under one exposure for all arms. Params: (the unit of a reward,) if scaled."""
 
     @inlined_kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         pull = turn_value / params[0] if scaled else turn_value
-        recentre(family, law, memory.total, index.size, pull, memory.pseudobelief, memory.eta)
+        recentre(family, constants, memory.total, index.size, pull, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, pull, index)
 
     return indices
@@ -98,25 +100,25 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
     """Indices under evidence: one exposure per arm. Params: (p,)."""
 
     @inlined_kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         leading = leader(memory.expected, index)
-        recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
+        recentre(family, constants, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
         if turn_value > 0.0:
-            weigh(family, law, params, ledger, memory, leading, turn_value, index)
+            weigh(family, constants, params, ledger, memory, leading, turn_value, index)
 
     return indices
 
 
 @kernel
-def weigh(family, law, params, ledger, memory, leading, weight, index):
+def weigh(family, constants, params, ledger, memory, leading, weight, index):
     """Subtract every arm's evidence against the leader; infinite expected rewards come first."""
     if leading == np.inf:
         for a in range(index.size):
             if memory.expected[a] == np.inf:
                 index[a] = np.inf
     else:
-        family.weights(law, leading, memory.scratch)
+        family.weights(constants, leading, memory.scratch)
         for a in range(index.size):
             evidence = max(family.evidence(memory.terms, a, memory.scratch), 0.0)
             index[a] -= weight * (ledger.plays[a] + params[0]) * evidence
@@ -126,16 +128,18 @@ def _explored(place: Any, explore: Any) -> tuple[Any, Any]:
     """Refresh and indices of exploration that evidence follows: the greed is −∞ while it lasts."""
 
     @inlined_kernel
-    def refresh(family, law, params, ledger, memory, arm):
-        judge(family, law, params, ledger, memory, arm)
-        place(family, law, params, ledger, memory, arm)
+    def refresh(family, constants, params, ledger, memory, arm):
+        judge(family, constants, params, ledger, memory, arm)
+        place(family, constants, params, ledger, memory, arm)
 
     @inlined_kernel
-    def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, greed, rng, index):
         if greed == -np.inf:
-            explore(family, law, params, ledger, memory, turn, 0.0, mind, index)
+            explore(family, constants, params, ledger, memory, turn, 0.0, rng, index)
         else:
-            surprise_and_evidence(family, law, params, ledger, memory, turn, greed, mind, index)
+            surprise_and_evidence(
+                family, constants, params, ledger, memory, turn, greed, rng, index
+            )
 
     return refresh, indices
 

@@ -83,29 +83,29 @@ def what_is_expected(family: Family, pool: float, reach: float, horizon: float) 
 
 
 @kernel
-def judged_spread(family, law, params, memory, arm, spread, mean):
+def judged_spread(family, constants, params, memory, arm, spread, mean):
     """The spread of an arm with its mean as judged, less what no arm has of the prior's."""
-    spread = family.moved(law, spread, memory.expected[arm], mean)
+    spread = family.moved(constants, spread, memory.expected[arm], mean)
     if memory.pool[UNSPREAD] > 0.0:
         before = params[PRIOR_MEAN]
-        prior = family.moved(law, params[PRIOR_SPREAD], before, before + memory.pool[SHIFT])
+        prior = family.moved(constants, params[PRIOR_SPREAD], before, before + memory.pool[SHIFT])
         share = params[PRIOR_WORTH] / memory.judged[WORTH, arm]
         spread = max(spread - memory.pool[UNSPREAD] * share * prior, 0.0)
     return spread
 
 
 @inlined_kernel
-def judge(family, law, params, ledger, memory, arm):
+def judge(family, constants, params, ledger, memory, arm):
     """The mean of an arm under the shifted prior, and its side of the evidence."""
     mean, worth = memory.expected[arm], memory.judged[WORTH, arm]
     if worth > 0.0 and math.isfinite(mean):
-        spread = family.spread(law, ledger.beliefs[arm])
+        spread = family.spread(constants, ledger.beliefs[arm])
         if worth >= params[PRIOR_WORTH]:
             mean += memory.pool[SHIFT] * params[PRIOR_WORTH] / worth
-            spread = judged_spread(family, law, params, memory, arm, spread, mean)
+            spread = judged_spread(family, constants, params, memory, arm, spread, mean)
         belief, scratch = ledger.beliefs[arm], memory.scratch
-        keep_terms_of(family, law, belief, worth, mean, spread, scratch, memory.terms, arm)
-        sharpness = family.sharpness(law, mean, spread)
+        keep_terms_of(family, constants, belief, worth, mean, spread, scratch, memory.terms, arm)
+        sharpness = family.sharpness(constants, mean, spread)
         memory.judged[MEAN, arm] = mean
         memory.judged[SHARPER, arm] = sharpness - 1.0
         memory.judged[LOG_SHARPNESS, arm] = math.log(sharpness)
@@ -114,7 +114,7 @@ def judge(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def judge_all(family, law, params, ledger, memory):
+def judge_all(family, constants, params, ledger, memory):
     """Judge every arm; those known by the prior alone, often most, are judged once."""
     twin = -1
     for a in range(memory.expected.size):
@@ -122,13 +122,13 @@ def judge_all(family, law, params, ledger, memory):
         if worth == params[PRIOR_WORTH] and mean == params[PRIOR_MEAN]:
             if twin < 0:
                 twin = a
-                judge(family, law, params, ledger, memory, a)
+                judge(family, constants, params, ledger, memory, a)
             for i in (MEAN, SHARPER, LOG_SHARPNESS):
                 memory.judged[i, a] = memory.judged[i, twin]
             for i in range(memory.scratch.size):
                 memory.terms[i, a] = memory.terms[i, twin]
         else:
-            judge(family, law, params, ledger, memory, a)
+            judge(family, constants, params, ledger, memory, a)
 
 
 @kernel
@@ -152,28 +152,28 @@ def rounded(exact, moved, learned):
 
 
 @kernel
-def shift(family, law, params, memory):
+def shift(family, constants, params, memory):
     """How far the arms lie below the prior, weighed by what was learned, rounded; 0 if above."""
     exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
     if exact >= 0.0:
         return 0.0
     mean = params[PRIOR_MEAN]
-    spread = family.moved(law, params[PRIOR_SPREAD], mean, mean + exact)
-    if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, spread) < _LITTLE:
+    spread = family.moved(constants, params[PRIOR_SPREAD], mean, mean + exact)
+    if params[PRIOR_WORTH] * family.d(constants, mean + exact, mean, spread) < _LITTLE:
         return 0.0
     return rounded(exact, memory.pool[MOVED], memory.pool[LEARNED])
 
 
 @inlined_kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     """Judge the arm whose belief has changed, and all arms when the shift changes."""
     pool = memory.pool
     moved, known = learned(params, memory, arm)
-    worth = family.worth(law, ledger.beliefs[arm])
-    memory.expected[arm] = family.expected_reward(law, ledger.beliefs[arm])
+    worth = family.worth(constants, ledger.beliefs[arm])
+    memory.expected[arm] = family.expected_reward(constants, ledger.beliefs[arm])
     memory.judged[WORTH, arm] = worth
     memory.judged[LOG_WORTH, arm] = math.log(worth) if worth > 0.0 else -np.inf
-    judge(family, law, params, ledger, memory, arm)
+    judge(family, constants, params, ledger, memory, arm)
     if params[PRIOR_WORTH] > 0.0:
         more_moved, more_known = learned(params, memory, arm)
         pool[MOVED] += more_moved - moved
@@ -185,16 +185,16 @@ def refresh(family, law, params, ledger, memory, arm):
                 moved, known = learned(params, memory, a)
                 pool[MOVED] += moved
                 pool[LEARNED] += known
-        found = shift(family, law, params, memory)
+        found = shift(family, constants, params, memory)
         mean, worth, spread = params[PRIOR_MEAN], params[PRIOR_WORTH], params[PRIOR_SPREAD]
-        unspread = family.pooled(law, ledger.beliefs, mean, worth, spread, params[POOL])
+        unspread = family.pooled(constants, ledger.beliefs, mean, worth, spread, params[POOL])
         pool[WAITED] += 1.0
         new = found != pool[SHIFT] or unspread != pool[UNSPREAD]
         if new and _FEW * pool[WAITED] >= memory.expected.size:
             pool[WAITED] = 0.0
             pool[SHIFT] = found
             pool[UNSPREAD] = unspread
-            judge_all(family, law, params, ledger, memory)
+            judge_all(family, constants, params, ledger, memory)
 
 
 # An arm is asked for: surprise against evidence.
@@ -225,7 +225,7 @@ def shared_sharpness(ledger, judged, plays):
 
 
 @inlined_kernel
-def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+def indices(family, constants, params, ledger, memory, turn, greed, rng, index):
     """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the turn value is the greed κ = gain·ln K."""
     judged = memory.judged
     means, worths, log_worths = judged[MEAN], judged[WORTH], judged[LOG_WORTH]
@@ -235,7 +235,7 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
         unknown += means[a] == -np.inf
     if leading > -np.inf:
         weights, reach, horizon = memory.scratch, params[REACH], params[HORIZON]
-        family.weights(law, leading, weights)
+        family.weights(constants, leading, weights)
         clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
         least = 0.0 if horizon < np.inf else -np.inf
         shared = shared_sharpness(ledger, judged, plays)
@@ -252,7 +252,7 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
 def evidence_against(family: Family, memory: Any, arm: int, mean: float) -> float:
     """What a reward of an arm says against a mean, by the terms that are kept of it."""
     weights = np.zeros(len(memory.scratch))
-    family.kernels.weights(family.law, mean, weights)
+    family.kernels.weights(family.constants, mean, weights)
     return max(float(family.kernels.evidence(memory.terms, arm, weights)), 0.0)
 
 

@@ -138,7 +138,9 @@ def find_level(decisions, clock, greed, reach, below, start):
 
 
 @kernel
-def deal_by_level(policy, family, law, params, ledger, memory, turn, greed, decisions, mind, deal):
+def deal_by_level(
+    policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal
+):
     """Water-filling; few decisions, and those at arms of which nothing is known, are asks."""
     arms, means, worths = deal.dealt.size, memory.judged[MEAN], memory.judged[WORTH]
     plays, unknown = 1.0, 0
@@ -147,7 +149,7 @@ def deal_by_level(policy, family, law, params, ledger, memory, turn, greed, deci
         unknown += not (means[a] > -math.inf and worths[a] > 0.0)
     if decisions <= SINGLY or unknown > 0:
         deal_by_asks(
-            policy, family, law, params, ledger, memory, turn, greed, decisions, mind, deal
+            policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal
         )
         return
     below = 1.0 if params[HORIZON] == math.inf else _FLAT
@@ -164,7 +166,7 @@ def deal_by_level(policy, family, law, params, ledger, memory, turn, greed, deci
             deal.start[BEFORE, a] = 0.0
         for _ in range(_PASSES):
             deal.indices[:] = 0.0
-            family.weights(law, leader(means, deal.indices), memory.scratch)
+            family.weights(constants, leader(means, deal.indices), memory.scratch)
             dealt = 1.0
             for a in range(arms):
                 dealt += ledger.plays[a]
@@ -178,7 +180,7 @@ def deal_by_level(policy, family, law, params, ledger, memory, turn, greed, deci
             for a in range(arms):
                 more = deal.start[PART, a] - deal.start[BEFORE, a]
                 if more != 0.0:
-                    deal_to(policy, family, law, params, ledger, memory, deal, a, more)
+                    deal_to(policy, family, constants, params, ledger, memory, deal, a, more)
                     deal.start[BEFORE, a] = deal.start[PART, a]
                     moved += abs(more)
             if moved <= _SETTLED * now:

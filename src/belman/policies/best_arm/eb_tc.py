@@ -70,7 +70,7 @@ def apart(params, ledger, memory, leader, arm):
 
 
 @kernel
-def least_apart(family, law, params, ledger, memory, leader, mind, index):
+def least_apart(family, constants, params, ledger, memory, leader, rng, index):
     best, found = -np.inf, -1
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
@@ -81,13 +81,13 @@ def least_apart(family, law, params, ledger, memory, leader, mind, index):
 
 
 @kernel
-def _recommend(family, law, params, ledger, memory, score):
+def _recommend(family, constants, params, ledger, memory, score):
     for a in range(score.size):
         score[a] = memory.mean[a] if memory.mean[a] < np.inf else -np.inf
 
 
 @kernel
-def _finished(family, law, params, ledger, memory):
+def _finished(family, constants, params, ledger, memory):
     leader, turns = 0, 0.0
     for a in range(memory.mean.size):
         if memory.mean[a] == np.inf:
@@ -131,11 +131,11 @@ class EBTCEpsilon(TopTwo, SubGaussian):
 
 
 @kernel
-def largest_draw(family, law, params, ledger, memory, turn_value, mind, index):
+def largest_draw(family, constants, params, ledger, memory, turn_value, rng, index):
     best, found = -np.inf, -1
     for a in range(index.size):
         if index[a] == index[a]:
-            drawn = family.sample_mean(law, ledger.beliefs[a], mind)
+            drawn = family.sample_mean(constants, ledger.beliefs[a], rng)
             if found < 0 or drawn > best:
                 best, found = drawn, a
     return found

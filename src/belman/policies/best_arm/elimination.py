@@ -65,15 +65,15 @@ def _is_over(ledger, memory, turn):
 
 @factory
 def bundle_with(close: Callable[..., None]) -> PolicyKernels:
-    """Kernels whose phases end by `close(params, ledger, memory, mind)`, which sets the quota."""
+    """Kernels whose phases end by `close(params, ledger, memory, rng)`, which sets the quota."""
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         """The fewest plays in play first; then, if need be, the accepted and the rejected."""
         for _ in range(index.size + 1):
             if not _is_over(ledger, memory, turn):
                 break
-            close(params, ledger, memory, mind)
+            close(params, ledger, memory, rng)
         for a in range(index.size):
             decided = 0.5 * _FAR if memory.standing[a] == ACCEPTED else _FAR
             index[a] = -ledger.plays[a] - (0.0 if memory.standing[a] == IN_PLAY else decided)
@@ -82,7 +82,7 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
 
 
 @kernel
-def _recommend(family, law, params, ledger, memory, score):
+def _recommend(family, constants, params, ledger, memory, score):
     """Accepted arms, then those in play by their averages."""
     for a in range(score.size):
         standing = memory.standing[a]
@@ -90,7 +90,7 @@ def _recommend(family, law, params, ledger, memory, score):
 
 
 @kernel
-def _finished(family, law, params, ledger, memory):
+def _finished(family, constants, params, ledger, memory):
     playing = 0
     for a in range(memory.standing.size):
         playing += memory.standing[a] == IN_PLAY
@@ -162,7 +162,7 @@ def _ranked(ledger, memory, rank):
 
 
 @kernel
-def decide_one(ledger, memory, wanted, playing, mind):
+def decide_one(ledger, memory, wanted, playing, rng):
     """Decide the arm in play farthest from the border; ties are drawn, rejecting comes first."""
     inner = _ranked(ledger, memory, wanted) if wanted > 0 else 0.0
     outer = _ranked(ledger, memory, wanted + 1) if wanted < playing else 0.0
@@ -176,19 +176,19 @@ def decide_one(ledger, memory, wanted, playing, mind):
                 best, arm, ties, accepts = gap, a, 1, inside
             elif gap == best and accepts == inside:
                 ties += 1
-                if chance.below(mind, ties) == 0:
+                if chance.below(rng, ties) == 0:
                     arm = a
     memory.standing[arm] = ACCEPTED if accepts else REJECTED
 
 
 @kernel
-def close(params, ledger, memory, mind):
+def close(params, ledger, memory, rng):
     wanted, playing = int(params[WANTED]), 0
     for a in range(memory.standing.size):
         playing += memory.standing[a] == IN_PLAY
         wanted -= memory.standing[a] == ACCEPTED
     if memory.phase[0] > 0.0:
-        decide_one(ledger, memory, wanted, playing, mind)
+        decide_one(ledger, memory, wanted, playing, rng)
         playing -= 1
     arms = memory.standing.size
     memory.phase[0] += 1.0

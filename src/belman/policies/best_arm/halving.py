@@ -47,26 +47,26 @@ def rounds(arms, wanted):
 
 
 @kernel
-def _drop_worst(ledger, memory, mind, drops):
+def _drop_worst(ledger, memory, rng, drops):
     """Reject that many arms in play, the worst first; `standing` holds the scores meanwhile."""
     standing = memory.standing
     for a in range(standing.size):
         standing[a] = -value(ledger, a) if standing[a] == IN_PLAY else np.nan
     for _ in range(drops):
-        arm, _ = pick(standing, mind)
+        arm, _ = pick(standing, rng)
         standing[arm] = np.nan
     for a in range(standing.size):
         standing[a] = REJECTED if math.isnan(standing[a]) else IN_PLAY
 
 
 @kernel
-def close(params, ledger, memory, mind):
+def close(params, ledger, memory, rng):
     arms, wanted, playing = memory.standing.size, int(params[WANTED]), 0
     for a in range(arms):
         playing += memory.standing[a] == IN_PLAY
     if memory.phase[0] > 0.0:
         stays = max(wanted, (playing + 1) // 2)
-        _drop_worst(ledger, memory, mind, playing - stays)
+        _drop_worst(ledger, memory, rng, playing - stays)
         playing = stays
     memory.phase[0] += 1.0
     if playing > wanted:
@@ -120,7 +120,7 @@ def _next_round(ledger, memory):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Arms never played, then the one with most left of the round, which is counted at once."""
     unknown, waiting = 0, 0
     for a in range(index.size):

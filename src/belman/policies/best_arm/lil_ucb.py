@@ -40,7 +40,7 @@ FACTOR, STRETCH, DELTA, SHARE = 0, 1, 2, 3
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     memory.mean[arm], memory.width[arm] = np.inf, 0.0
     if known(ledger, arm, 0.0):
         plays = ledger.plays[arm]
@@ -52,7 +52,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def _lil_ucb_recommend(family, law, params, ledger, memory, score):
+def _lil_ucb_recommend(family, constants, params, ledger, memory, score):
     """The arm with the most plays, then the best average, which never outweighs a play."""
     for a in range(score.size):
         score[a] = ledger.plays[a]
@@ -61,7 +61,7 @@ def _lil_ucb_recommend(family, law, params, ledger, memory, score):
 
 
 @kernel
-def _lil_ucb_finished(family, law, params, ledger, memory):
+def _lil_ucb_finished(family, constants, params, ledger, memory):
     share = params[SHARE] if params[SHARE] > 0.0 else 1.0 + 10.0 / ledger.plays.size
     total, most = 0.0, 0.0
     for a in range(ledger.plays.size):
@@ -112,7 +112,7 @@ def _bounds(params, ledger, arm, level):
 
 
 @kernel
-def ugape_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ugape_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Arms never played first; then 2 for the arm to play and 1 for the other of the two."""
     memory.least[0] = np.inf
     first, second, unknown, holder = -np.inf, -np.inf, 0, -1
@@ -149,7 +149,7 @@ def ugape_indices(family, law, params, ledger, memory, turn, turn_value, mind, i
 
 
 @kernel
-def _ugape_recommend(family, law, params, ledger, memory, score):
+def _ugape_recommend(family, constants, params, ledger, memory, score):
     """The arm that lacks least; by averages before all are known."""
     for a in range(score.size):
         score[a] = -memory.lack[a]
@@ -158,7 +158,7 @@ def _ugape_recommend(family, law, params, ledger, memory, score):
 
 
 @kernel
-def _ugape_finished(family, law, params, ledger, memory):
+def _ugape_finished(family, constants, params, ledger, memory):
     return memory.least[0] <= params[2]
 
 

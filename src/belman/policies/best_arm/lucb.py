@@ -50,13 +50,13 @@ class Memory(NamedTuple):
 
 
 @kernel
-def hoeffding_bound(family, law, params, ledger, arm, f, up):
+def hoeffding_bound(family, constants, params, ledger, arm, f, up):
     radius = (params[HIGH] - params[LOW]) * math.sqrt(f / (2.0 * ledger.plays[arm]))
     return average(ledger, arm) + (radius if up else -radius)
 
 
 @kernel
-def always_passes(family, law, params, ledger, arm, f, level, up):
+def always_passes(family, constants, params, ledger, arm, f, level, up):
     """Where a bound costs no more than a test of it."""
     return True
 
@@ -67,18 +67,18 @@ def _spread(params, ledger, arm):
 
 
 @kernel
-def kl_bound(family, law, params, ledger, arm, f, up):
+def kl_bound(family, constants, params, ledger, arm, f, up):
     spread, end = _spread(params, ledger, arm), params[HIGH] if up else params[LOW]
-    return farthest(family, law, ledger.plays[arm], average(ledger, arm), spread, f, end)
+    return farthest(family, constants, ledger.plays[arm], average(ledger, arm), spread, f, end)
 
 
 @kernel
-def kl_passes(family, law, params, ledger, arm, f, level, up):
+def kl_passes(family, constants, params, ledger, arm, f, level, up):
     """Whether the bound of an arm lies beyond a level, by one divergence."""
     mean = average(ledger, arm)
     if not np.isfinite(level) or (mean >= level if up else mean <= level):
         return True
-    return ledger.plays[arm] * family.d(law, mean, level, _spread(params, ledger, arm)) < f
+    return ledger.plays[arm] * family.d(constants, mean, level, _spread(params, ledger, arm)) < f
 
 
 @factory
@@ -86,7 +86,7 @@ def bundle_with(bound: Callable[..., float], passes: Callable[..., bool]) -> Pol
     """Kernels by a bound at the exploration rate f, and a test whether it passes a level."""
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         """Arms not yet known first, then the two arms of the round, then the others' averages."""
         unknown = 0
         for a in range(index.size):
@@ -96,17 +96,17 @@ def bundle_with(bound: Callable[..., float], passes: Callable[..., bool]) -> Pol
             memory.partner[0], memory.overlap[0] = _NOBODY, np.inf
             return
         if memory.partner[0] == _NOBODY:
-            pick_most(index, int(params[WANTED]), mind, memory.leads)
+            pick_most(index, int(params[WANTED]), rng, memory.leads)
             weakest, strongest = np.inf, -np.inf
             first = second = 0
             for a in range(index.size):
                 if memory.leads[a] > 0.0:
-                    if passes(family, law, params, ledger, a, turn_value, weakest, False):
-                        lower = bound(family, law, params, ledger, a, turn_value, False)
+                    if passes(family, constants, params, ledger, a, turn_value, weakest, False):
+                        lower = bound(family, constants, params, ledger, a, turn_value, False)
                         if lower < weakest:
                             weakest, first = lower, a
-                elif passes(family, law, params, ledger, a, turn_value, strongest, True):
-                    upper = bound(family, law, params, ledger, a, turn_value, True)
+                elif passes(family, constants, params, ledger, a, turn_value, strongest, True):
+                    upper = bound(family, constants, params, ledger, a, turn_value, True)
                     if upper > strongest:
                         strongest, second = upper, a
                 index[a] = -ledger.plays[a]
@@ -121,7 +121,7 @@ def bundle_with(bound: Callable[..., float], passes: Callable[..., bool]) -> Pol
 
 
 @kernel
-def _finished(family, law, params, ledger, memory):
+def _finished(family, constants, params, ledger, memory):
     return memory.overlap[0] <= 0.0
 
 
@@ -221,7 +221,7 @@ def radius(sigma, plays, doubt):
 
 
 @kernel
-def iterated_bound(family, law, params, ledger, arm, f, up):
+def iterated_bound(family, constants, params, ledger, arm, f, up):
     wanted = params[WANTED]
     others = wanted if up else max(ledger.plays.size - wanted, 1.0)
     reach = radius(params[SIGMA], ledger.plays[arm], math.log(2.0 * others / params[DELTA]))

@@ -22,7 +22,7 @@ from belman.policies.memory import Floats
 
 
 @kernel
-def contrast(family, law, ledger, needed, a, b):
+def contrast(family, constants, ledger, needed, a, b):
     """The evidence that arm a is better than b; 0 before both are known (beyond `needed` plays)."""
     if not (known(ledger, a, needed) and known(ledger, b, needed)):
         return 0.0
@@ -34,16 +34,16 @@ def contrast(family, law, ledger, needed, a, b):
         spread = max(variance(ledger, a), LEAST_SPREAD)
         other_spread = max(variance(ledger, b), LEAST_SPREAD)
     plays, other_plays = ledger.plays[a], ledger.plays[b]
-    x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
-    against = other_plays * family.d(law, other, x, other_spread)
-    return plays * family.d(law, mean, x, spread) + against
+    x = family.common_mean(constants, plays, mean, spread, other_plays, other, other_spread)
+    against = other_plays * family.d(constants, other, x, other_spread)
+    return plays * family.d(constants, mean, x, spread) + against
 
 
 @kernel
-def least_contrast(family, law, ledger, needed, chosen, enough, doubt):
+def least_contrast(family, constants, ledger, needed, chosen, enough, doubt):
     """Z of the chosen arms, or the first contrast not above `enough`; `doubt` (2) is the first."""
     if chosen[doubt[0]] > 0.0 and chosen[doubt[1]] == 0.0:
-        first = contrast(family, law, ledger, needed, doubt[0], doubt[1])
+        first = contrast(family, constants, ledger, needed, doubt[0], doubt[1])
         if first <= enough:
             return first
     least = np.inf
@@ -51,7 +51,7 @@ def least_contrast(family, law, ledger, needed, chosen, enough, doubt):
         if chosen[a] > 0.0:
             for b in range(chosen.size):
                 if chosen[b] == 0.0:
-                    found = contrast(family, law, ledger, needed, a, b)
+                    found = contrast(family, constants, ledger, needed, a, b)
                     if found < least:
                         least = found
                         doubt[0], doubt[1] = a, b

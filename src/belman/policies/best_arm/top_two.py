@@ -45,10 +45,10 @@ class Memory(NamedTuple):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     if keep_moments(ledger, memory, arm, params[NEEDED], np.inf):
         mean, spread, scratch = memory.mean[arm], memory.spread[arm], memory.scratch
-        keep_terms(family, law, mean, spread, scratch, memory.terms, arm)
+        keep_terms(family, constants, mean, spread, scratch, memory.terms, arm)
 
 
 @kernel
@@ -58,7 +58,7 @@ def beats(ledger, value, a, best, other):
 
 
 @kernel
-def best_average(family, law, params, ledger, memory, turn_value, mind, index):
+def best_average(family, constants, params, ledger, memory, turn_value, rng, index):
     """The empirical best: a leader."""
     best, found = -np.inf, _NOBODY
     for a in range(index.size):
@@ -68,7 +68,7 @@ def best_average(family, law, params, ledger, memory, turn_value, mind, index):
 
 
 @kernel
-def transport(family, law, ledger, memory, leader, arm):
+def transport(family, constants, ledger, memory, leader, arm):
     """The evidence that the leader is better than an arm, 0 where it is not."""
     mean, other = memory.mean[leader], memory.mean[arm]
     if not mean > other:
@@ -76,27 +76,27 @@ def transport(family, law, ledger, memory, leader, arm):
     plays, other_plays = ledger.plays[leader], ledger.plays[arm]
     spread = max(memory.spread[leader], LEAST_SPREAD)
     other_spread = max(memory.spread[arm], LEAST_SPREAD)
-    x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
-    family.weights(law, x, memory.scratch)
+    x = family.common_mean(constants, plays, mean, spread, other_plays, other, other_spread)
+    family.weights(constants, x, memory.scratch)
     against = max(family.evidence(memory.terms, leader, memory.scratch), 0.0)
     other_against = max(family.evidence(memory.terms, arm, memory.scratch), 0.0)
     return plays * against + other_plays * other_against
 
 
 @kernel
-def least_transport(family, law, params, ledger, memory, leader, mind, index):
+def least_transport(family, constants, params, ledger, memory, leader, rng, index):
     """The arm that is hardest to tell from the leader: a challenger."""
     best, found = -np.inf, _NOBODY
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
-            cost = -transport(family, law, ledger, memory, leader, a)
+            cost = -transport(family, constants, ledger, memory, leader, a)
             if found < 0 or beats(ledger, cost, a, best, found):
                 best, found = cost, a
     return found
 
 
 @kernel
-def coin_of_pair(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def coin_of_pair(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """β for the leader and 1 − β for the challenger, where both are certain."""
     if memory.pair[1] < 0.0 or memory.pair[0] < 0.0:
         return 1.0 / ties
@@ -116,15 +116,15 @@ def bundle_with(
     """Kernels by a leader, a challenger, and whether β is tracked or tossed."""
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         """Arms not yet known first; then 2 for the arm to play, 1 for the other of the two."""
         memory.pair[0] = memory.pair[1] = _NOBODY
         unknown = 0
         for a in range(index.size):
             unknown += index[a] == index[a] and memory.mean[a] == np.inf
         if unknown == 0:
-            leader = lead(family, law, params, ledger, memory, turn_value, mind, index)
-            rival = challenge(family, law, params, ledger, memory, leader, mind, index)
+            leader = lead(family, constants, params, ledger, memory, turn_value, rng, index)
+            rival = challenge(family, constants, params, ledger, memory, leader, rng, index)
             memory.pair[0], memory.pair[1] = leader, rival
         for a in range(index.size):
             index[a] = np.inf if memory.mean[a] == np.inf else 0.0
@@ -139,7 +139,7 @@ def bundle_with(
             follows = memory.followed[leader] <= params[BETA] * memory.led[leader]
             memory.followed[leader] += 1.0 if follows else 0.0
         else:
-            follows = chance.uniform(mind) < params[BETA]
+            follows = chance.uniform(rng) < params[BETA]
         index[leader] = 2.0 if follows else 1.0
         index[rival] = 1.0 if follows else 2.0
 

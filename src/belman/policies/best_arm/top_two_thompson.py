@@ -20,57 +20,57 @@ _LEVELS = 1.0 / (1.0 + np.exp(-np.arange(-16.0, 16.25, 0.25)))  # at which laws 
 
 
 @kernel
-def _draw(family, law, beliefs, mind, index):
+def _draw(family, constants, beliefs, rng, index):
     """Draw an expected reward for each arm that can be played: the arm with the largest."""
     for a in range(index.size):
         if index[a] == index[a]:
-            index[a] = family.sample_mean(law, beliefs[a], mind)
-    return pick(index, mind)[0]
+            index[a] = family.sample_mean(constants, beliefs[a], rng)
+    return pick(index, rng)[0]
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """The draw in which the arm to play is the largest, so that it also ranks the other arms."""
-    leader = _draw(family, law, ledger.beliefs, mind, index)
-    if index.size > 1 and chance.uniform(mind) >= params[0]:
+    leader = _draw(family, constants, ledger.beliefs, rng, index)
+    if index.size > 1 and chance.uniform(rng) >= params[0]:
         for _ in range(_DRAWS):
-            if _draw(family, law, ledger.beliefs, mind, index) != leader:
+            if _draw(family, constants, ledger.beliefs, rng, index) != leader:
                 return
         index[leader] = -np.inf
 
 
 @kernel
-def _race(family, law, beliefs):
+def _race(family, constants, beliefs):
     """Whether another arm is larger than the likeliest one in 9 % of draws or more: the leader of a
     draw wins 100 others in at most 0.91^100.
     """
     first, low = 0, -np.inf
     for a in range(len(beliefs)):
-        quantile = family.mean_quantile(law, beliefs[a], _BESIDE, False)
+        quantile = family.mean_quantile(constants, beliefs[a], _BESIDE, False)
         if quantile > low:
             first, low = a, quantile
     for a in range(len(beliefs)):
-        if a != first and family.mean_quantile(law, beliefs[a], _BESIDE, True) > low:
+        if a != first and family.mean_quantile(constants, beliefs[a], _BESIDE, True) > low:
             return True
     return False
 
 
 @kernel
-def _mesh(family, law, beliefs, steps, points):
+def _mesh(family, constants, beliefs, steps, points):
     """Quantiles of all arms."""
     for a in range(len(beliefs)):
         for i in range(steps.size):
             upper = steps[i] > 0.5
             tail = 1.0 - steps[i] if upper else steps[i]
-            points[a * steps.size + i] = family.mean_quantile(law, beliefs[a], tail, upper)
+            points[a * steps.size + i] = family.mean_quantile(constants, beliefs[a], tail, upper)
 
 
 @kernel
-def _laws(family, law, beliefs, points, levels):
+def _laws(family, constants, beliefs, points, levels):
     """The chance of every arm to draw less than each of the points."""
     for a in range(len(beliefs)):
         for i in range(points.size):
-            levels[a, i] = family.mean_cdf(law, beliefs[a], points[i])
+            levels[a, i] = family.mean_cdf(constants, beliefs[a], points[i])
 
 
 @register

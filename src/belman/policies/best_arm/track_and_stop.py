@@ -30,12 +30,15 @@ _MOST = 50.0  # of y, where means at the ends of their range are infinitely far 
 
 
 @kernel
-def _ratio(family, law, best, spread, mean, other_spread, y, r):
+def _ratio(family, constants, best, spread, mean, other_spread, y, r):
     """r_a(y) > 0 by Newton, never past the root from below, and d(μ_*, x)/d(μ_a, x) there."""
     quotient = 0.0
     for _ in range(_STEPS):
-        x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
-        ours, theirs = family.d(law, best, x, spread), family.d(law, mean, x, other_spread)
+        x = family.common_mean(constants, 1.0, best, spread, r, mean, other_spread)
+        ours, theirs = (
+            family.d(constants, best, x, spread),
+            family.d(constants, mean, x, other_spread),
+        )
         if theirs == 0.0:  # r is so large that x is the mean of the arm
             quotient, r = math.inf, 0.1 * r
             continue
@@ -48,20 +51,27 @@ def _ratio(family, law, best, spread, mean, other_spread, y, r):
 
 
 @kernel
-def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
+def _sum_of_quotients(family, constants, means, spreads, leader, y, ratios):
     """Σ_a d(μ_*, x_a)/d(μ_a, x_a) at the level y, with all ratios brought there."""
     total = 0.0
     for a in range(means.size):
         if a != leader:
             ratios[a], quotient = _ratio(
-                family, law, means[leader], spreads[leader], means[a], spreads[a], y, ratios[a]
+                family,
+                constants,
+                means[leader],
+                spreads[leader],
+                means[a],
+                spreads[a],
+                y,
+                ratios[a],
             )
             total += quotient
     return total
 
 
 @kernel
-def solve(family, law, means, spreads, leader, guess, ratios):
+def solve(family, constants, means, spreads, leader, guess, ratios):
     """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that leads alone.
 
     `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 +
@@ -70,12 +80,12 @@ def solve(family, law, means, spreads, leader, guess, ratios):
     top = _MOST
     for a in range(means.size):
         if a != leader:
-            top = min(top, family.d(law, means[leader], means[a], spreads[leader]))
+            top = min(top, family.d(constants, means[leader], means[a], spreads[leader]))
     low, low_height, high, high_height = 0.0, -0.5, 1.0, 0.5
     share = guess if 0.0 < guess < 1.0 else 0.5
     side = 0
     for _ in range(_STEPS):
-        total = _sum_of_quotients(family, law, means, spreads, leader, share * top, ratios)
+        total = _sum_of_quotients(family, constants, means, spreads, leader, share * top, ratios)
         height = 0.5 - 1.0 / (1.0 + total)
         if abs(height) <= _ENOUGH or high - low <= _CLOSE * share:
             break
@@ -102,12 +112,12 @@ class Memory(NamedTuple):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     keep_moments(ledger, memory, arm, params[0], -np.inf)
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """t w*_a − n_a, arms that lag behind above all; the fewest plays while no arm leads alone."""
     leader, ties, fewest, total = 0, 0, np.inf, 0.0
     for a in range(index.size):
@@ -124,7 +134,9 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         memory.leader[0], memory.level[0] = leader, 0.0
         for a in range(index.size):
             memory.ratios[a] = 1.0
-    level = solve(family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios)
+    level = solve(
+        family, constants, memory.mean, memory.spread, leader, memory.level[0], memory.ratios
+    )
     memory.level[0] = level
     memory.ratios[leader] = 1.0
     weight = 0.0

@@ -60,12 +60,12 @@ class Memory(NamedTuple):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     renew(family, params[OWN:], ledger, memory, arm)
 
 
 @kernel
-def largest_bound(family, law, params, ledger, memory, turn_value, mind, index):
+def largest_bound(family, constants, params, ledger, memory, turn_value, rng, index):
     """By a race, which leaves out who cannot win; if an arm that is closed wins, by a survey."""
     race(family, params[OWN:], ledger, memory, turn_value, memory.bounds)
     found = _largest_open(ledger, memory, index)
@@ -97,7 +97,7 @@ class TTUCB(TopTwo):
     remembers = Memory
 
     def params(self, family: Family) -> Floats:
-        scale = (0.0, plays_needed(family), 0.0, 1.0, family.mean_range[1], *family.law)
+        scale = (0.0, plays_needed(family), 0.0, 1.0, family.mean_range[1], *family.constants)
         return np.append(super().params(family), scale)
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
@@ -139,12 +139,12 @@ def _most(ledger, memory, sigma, level, other, skipped, index):
 
 
 @kernel
-def most_improvement(family, law, params, ledger, memory, turn_value, mind, index):
+def most_improvement(family, constants, params, ledger, memory, turn_value, rng, index):
     return _most(ledger, memory, params[OWN], leader(memory.mean, index), 0.0, -1, index)
 
 
 @kernel
-def most_improvement_on(family, law, params, ledger, memory, first, mind, index):
+def most_improvement_on(family, constants, params, ledger, memory, first, rng, index):
     other = 1.0 / ledger.plays[first]
     return _most(ledger, memory, params[OWN], memory.mean[first], other, first, index)
 

@@ -64,31 +64,31 @@ class Memory(NamedTuple):
 
 
 @kernel
-def judge_run(family, law, params, memory, j, arm, r):
+def judge_run(family, constants, params, memory, j, arm, r):
     """The mean of a run with the prior moved by the member's shift, and its terms."""
     belief = memory.bank.beliefs[j, arm, r]
-    worth, mean = family.worth(law, belief), family.expected_reward(law, belief)
+    worth, mean = family.worth(constants, belief), family.expected_reward(constants, belief)
     memory.worths[j, arm, r] = worth
     if worth > 0.0 and math.isfinite(mean):
         if worth >= params[PRIOR_WORTH]:
             mean += memory.shifts[j] * params[PRIOR_WORTH] / worth
-        spread = family.spread(law, belief)
-        keep_terms(family, law, mean, spread, memory.scratch, memory.terms[j, arm], r)
+        spread = family.spread(constants, belief)
+        keep_terms(family, constants, mean, spread, memory.scratch, memory.terms[j, arm], r)
         memory.means[j, arm, r] = mean
     else:
         memory.means[j, arm, r] = np.inf
 
 
 @kernel
-def judge_arm(family, law, params, memory, arm):
+def judge_arm(family, constants, params, memory, arm):
     """Renew what a turn needs of an arm whose bank has changed."""
     bank = memory.bank
     for j in range(bank.members.size):
         mean, worth = 0.0, 0.0
         for r in range(int(bank.counts[j, arm])):
-            judge_run(family, law, params, memory, j, arm, r)
+            judge_run(family, constants, params, memory, j, arm, r)
             weight = bank.runs[WEIGHT, j, arm, r]
-            mean += weight * family.expected_reward(law, bank.beliefs[j, arm, r])
+            mean += weight * family.expected_reward(constants, bank.beliefs[j, arm, r])
             worth += weight * memory.worths[j, arm, r]
         memory.judged[MEAN, j, arm] = mean
         memory.judged[WORTH, j, arm] = worth
@@ -96,23 +96,23 @@ def judge_arm(family, law, params, memory, arm):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     """A new arm is taken as the ledger believes; asks that are out make an arm less surprising."""
     if memory.seeded[arm] == 0.0:
         count = int(params[MEMBERS])
         first = params[HEAD + count : HEAD + 2 * count]
-        run_lengths.seed_arm(family, law, first, memory.bank, arm, ledger.beliefs[arm])
+        run_lengths.seed_arm(family, constants, first, memory.bank, arm, ledger.beliefs[arm])
         fading_bank.seed_arm(memory.fading, arm, ledger.beliefs[arm])
         memory.seeded[arm] = 1.0 + ledger.plays[arm]
         memory.fresh[arm] = 0.0
     if memory.fresh[arm] == 0.0:
-        judge_arm(family, law, params, memory, arm)
+        judge_arm(family, constants, params, memory, arm)
     told = memory.bank.arms[PLAYS, arm] + memory.seeded[arm] - 1.0
     memory.waiting[arm] = max(ledger.plays[arm] - told, 0.0)
 
 
 @kernel
-def learn(family, law, params, ledger, memory, arm, reward):
+def learn(family, constants, params, ledger, memory, arm, reward):
     count, size = int(params[MEMBERS]), int(params[SIZE])
     hazards, first = params[HEAD : HEAD + count], params[HEAD + count : HEAD + 2 * count]
     prior = params[HEAD + 2 * count : HEAD + 2 * count + size]
@@ -124,20 +124,23 @@ def learn(family, law, params, ledger, memory, arm, reward):
         bank.arms[SINCE_TIME, arm] = times[NOW]
     if bank.clock[TURN] == 0.0:
         times[BEGINNING] = times[NOW]
-    elapsed, coins = elapsed_at(bank, arm, times[NOW]), coins_of(family, law, prior, bank, arm)
-    least = least_said(family, law, prior, bank, reward, coins)
+    elapsed, coins = (
+        elapsed_at(bank, arm, times[NOW]),
+        coins_of(family, constants, prior, bank, arm),
+    )
+    least = least_said(family, constants, prior, bank, reward, coins)
     said = run_lengths.learn(
-        family, law, hazards, first, params[RENEWAL], prior, bank, arm, reward, coins, least
+        family, constants, hazards, first, params[RENEWAL], prior, bank, arm, reward, coins, least
     )
     fading_bank.learn(
-        family, law, spans, prior, memory.fading, arm, elapsed, reward, coins, least, said
+        family, constants, spans, prior, memory.fading, arm, elapsed, reward, coins, least, said
     )
     run_lengths.notice(hazards, first, bank, arm, params[SURE])
-    judge_arm(family, law, params, memory, arm)
+    judge_arm(family, constants, params, memory, arm)
 
 
 @kernel
-def shift_of(family, law, params, prior, means, worths):
+def shift_of(family, constants, params, prior, means, worths):
     """As in `evidence.py`, of the means and worths that a member gives the arms now."""
     if not params[PRIOR_WORTH] > 0.0:
         return 0.0
@@ -150,8 +153,8 @@ def shift_of(family, law, params, prior, means, worths):
     if exact >= 0.0:
         return 0.0
     mean = params[PRIOR_MEAN]
-    spread = family.moved(law, family.spread(law, prior), mean, mean + exact)
-    if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, spread) < _LITTLE:
+    spread = family.moved(constants, family.spread(constants, prior), mean, mean + exact)
+    if params[PRIOR_WORTH] * family.d(constants, mean + exact, mean, spread) < _LITTLE:
         return 0.0
     return rounded(exact, moved, learned)
 
@@ -173,7 +176,7 @@ def lifetime(params, bank, hazard):
 
 
 @kernel
-def judge_member(family, law, params, memory, j, index):
+def judge_member(family, constants, params, memory, j, index):
     """Find a member's surprise x_a and evidence e_a of every arm; False if none is known."""
     bank, count, size = memory.bank, int(params[MEMBERS]), int(params[SIZE])
     hazard, prior = params[HEAD + j], params[HEAD + 2 * count : HEAD + 2 * count + size]
@@ -187,12 +190,12 @@ def judge_member(family, law, params, memory, j, index):
             worth = (1.0 - changed) * worth + changed * params[PRIOR_WORTH]
         means[a], worths[a] = mean, worth
         told += worth - params[PRIOR_WORTH]
-    found = shift_of(family, law, params, prior, means, worths)
+    found = shift_of(family, constants, params, prior, means, worths)
     if found != memory.shifts[j]:
         memory.shifts[j] = found
         for a in range(index.size):
             for r in range(int(bank.counts[j, a])):
-                judge_run(family, law, params, memory, j, a, r)
+                judge_run(family, constants, params, memory, j, a, r)
     leading = -np.inf
     for a in range(index.size):
         if worths[a] > 0.0 and math.isfinite(means[a]):
@@ -206,8 +209,8 @@ def judge_member(family, law, params, memory, j, index):
         return False
     above = 1.0
     if hazard > 0.0 and params[PRIOR_WORTH] > 0.0:
-        above = 1.0 - family.mean_cdf(law, prior, leading)
-    family.weights(law, leading, memory.scratch)
+        above = 1.0 - family.mean_cdf(constants, prior, leading)
+    family.weights(constants, leading, memory.scratch)
     lived = min(told, lifetime(params, bank, hazard)) if hazard > 0.0 else told
     for a in range(index.size):
         if means[a] < np.inf:
@@ -242,12 +245,12 @@ def evidence_of(family, memory, j, arm, leading, changed, above):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+def indices(family, constants, params, ledger, memory, turn, greed, rng, index):
     """Sum the members' W_j (φ(x_a) − e_a) of every arm."""
     for a in range(index.size):
         index[a] = 0.0 if index[a] == index[a] else np.nan
     for j in range(int(params[MEMBERS])):
-        if judge_member(family, law, params, memory, j, index):
+        if judge_member(family, constants, params, memory, j, index):
             for a in range(index.size):
                 if memory.sides[MEAN, a] < np.inf:
                     counts = phi(memory.sides[SURPRISE, a], greed, params[REACH])
@@ -257,7 +260,7 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
 
 
 @kernel
-def recommend(family, law, params, ledger, memory, score):
+def recommend(family, constants, params, ledger, memory, score):
     """What the bank expects of each arm."""
     for a in range(score.size):
         score[a] = 0.0

@@ -3,7 +3,7 @@
 The contract of a detector: it hears the rewards of an arm, and says when they have changed.
 
 A detector keeps two rows an arm: `marks`, which are whole numbers (counts and places), and `state`.
-Its kernel `watch(family, law, params, marks, state, reward)` takes in a reward and gives whether
+Its kernel `watch(family, constants, params, marks, state, reward)` takes in a reward and gives whether
 there is evidence of a change; the rows are then set to 0, and the arm is watched anew.
 
 The generalised likelihood ratio test of a change (Besson, Kaufmann, Maillard and Seznec, 2022).
@@ -95,7 +95,7 @@ def keep_split(marks, state):
 
 
 @kernel
-def glr_watch(family, law, params, marks, state, reward):
+def glr_watch(family, constants, params, marks, state, reward):
     """Take in a reward; every so many rewards all splits that are kept are tried."""
     if marks[STRIDE] < 1.0:
         marks[STRIDE] = 1.0
@@ -112,8 +112,8 @@ def glr_watch(family, law, params, marks, state, reward):
         if s >= n:
             break
         first = state[FIRST + i]
-        found = s * family.d(law, first / s, mean, 1.0)
-        found += (n - s) * family.d(law, (total - first) / (n - s), mean, 1.0)
+        found = s * family.d(constants, first / s, mean, 1.0)
+        found += (n - s) * family.d(constants, (total - first) / (n - s), mean, 1.0)
         if found >= bar:
             return True
     return False
@@ -141,7 +141,7 @@ class GLRTest(Detector):
 
 
 @kernel
-def cusum_watch(family, law, params, marks, state, reward):
+def cusum_watch(family, constants, params, marks, state, reward):
     """Take in a reward: of the basis, or a step of both walks."""
     if marks[0] < params[0]:
         marks[0] += 1.0
@@ -177,7 +177,7 @@ _EVEN = Allowed(
 
 
 @kernel
-def window_watch(family, law, params, marks, state, reward):
+def window_watch(family, constants, params, marks, state, reward):
     """Take in a reward: both sums are kept, and so are the rewards, in a ring."""
     size = state.size - 2
     half = size // 2

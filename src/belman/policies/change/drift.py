@@ -189,7 +189,7 @@ class Drift(Policy):
         if not self.by_clock:
             bank.times[NOW] = bank.clock[TURN]
         elapsed = elapsed_at(bank, arm, bank.times[NOW])
-        own = family.kernels, family.law
+        own = family.kernels, family.constants
         run_lengths.open_runs(*own, hazards, prior, bank, arm, elapsed)
         top = -math.inf
         for j, r in itertools.product(range(len(hazards)), range(self.runs)):
@@ -251,7 +251,7 @@ class Drift(Policy):
         surprise counts, the chance that it changed since its world was acknowledged, the index.
         """
         against, apart = np.zeros(len(index)), np.zeros(len(index))
-        own = family.kernels, family.law, self.params(family), memory
+        own = family.kernels, family.constants, self.params(family), memory
         for j, weight in enumerate(memory.bank.members):
             if judge_member(*own, j, index):
                 sides = memory.sides

@@ -56,11 +56,11 @@ def seed_arm(fading, arm, belief):
 
 
 @kernel
-def fade(family, law, span, prior, belief, elapsed):
+def fade(family, constants, span, prior, belief, elapsed):
     """Let a belief fade for so long; its log-partition then."""
     if elapsed > 0.0:
-        family.belief.blend(law, belief, prior, math.exp(-elapsed / span))
-    return family.foretells(family, law, belief)
+        family.belief.blend(constants, belief, prior, math.exp(-elapsed / span))
+    return family.foretells(family, constants, belief)
 
 
 @kernel
@@ -70,9 +70,9 @@ def say(fading, i, gain):
 
 
 @kernel
-def said(family, law, fading, i, arm, before, least):
+def said(family, constants, fading, i, arm, before, least):
     """Let a span, whose belief has learnt, count what it said: its weight's logarithm stands."""
-    gain = max(family.foretells(family, law, fading.beliefs[i, arm]) - before, least)
+    gain = max(family.foretells(family, constants, fading.beliefs[i, arm]) - before, least)
     say(fading, i + 1, gain)
     return gain
 
@@ -90,7 +90,9 @@ def reweigh(fading, top):
 
 
 @kernel
-def learn(family, law, spans, prior, fading, arm, elapsed, reward, coins, least, said_by_hazards):
+def learn(
+    family, constants, spans, prior, fading, arm, elapsed, reward, coins, least, said_by_hazards
+):
     """Enter a reward, worth so many coins and `least_said`, so much time after the last one of its
     arm, of which the bank of hazards said the logarithm of a chance.
     """
@@ -98,7 +100,7 @@ def learn(family, law, spans, prior, fading, arm, elapsed, reward, coins, least,
     say(fading, 0, said_by_hazards)
     for i in range(spans.size):
         belief = fading.beliefs[i, arm]
-        before = fade(family, law, spans[i], prior, belief, elapsed)
-        family.told(family, law, belief, reward, coins)
-        top = max(top, said(family, law, fading, i, arm, before, least))
+        before = fade(family, constants, spans[i], prior, belief, elapsed)
+        family.told(family, constants, belief, reward, coins)
+        top = max(top, said(family, constants, fading, i, arm, before, least))
     reweigh(fading, top)

@@ -73,7 +73,7 @@ def bank_sizes(members: int, arms: int, runs: int, dimension: int, spans: int = 
 
 
 @kernel
-def seed_arm(family, law, first, bank, arm, belief):
+def seed_arm(family, constants, first, bank, arm, belief):
     """One run per member, from all that is believed now; members start with their first weights."""
     acknowledge(bank, arm, belief)
     for j in range(bank.members.size):
@@ -85,7 +85,7 @@ def seed_arm(family, law, first, bank, arm, belief):
         for row in range(RUN_ROWS):
             bank.runs[row, j, arm, 0] = 0.0
         bank.runs[WEIGHT, j, arm, 0] = 1.0
-        bank.runs[PARTITION, j, arm, 0] = family.foretells(family, law, belief)
+        bank.runs[PARTITION, j, arm, 0] = family.foretells(family, constants, belief)
 
 
 @kernel
@@ -143,9 +143,9 @@ def elapsed_at(bank, arm, time):
 
 
 @kernel
-def open_runs(family, law, hazards, prior, bank, arm, elapsed):
+def open_runs(family, constants, hazards, prior, bank, arm, elapsed):
     """So much time after its last reward, an arm may have changed: a new run in each member."""
-    before = family.foretells(family, law, prior)
+    before = family.foretells(family, constants, prior)
     most = bank.runs.shape[3]
     for j in range(hazards.size):
         count = int(bank.counts[j, arm])
@@ -161,23 +161,26 @@ def open_runs(family, law, hazards, prior, bank, arm, elapsed):
 
 
 @kernel
-def least_said(family, law, prior, bank, reward, coins):
+def least_said(family, constants, prior, bank, reward, coins):
     """The logarithm of the least chance that a belief gives a reward; none where it is a coin."""
     if coins == 1.0:
         return -np.inf
     for i in range(prior.size):
         bank.scratch[i] = prior[i]
-    family.told(family, law, bank.scratch, reward, coins)
-    told, before = family.foretells(family, law, bank.scratch), family.foretells(family, law, prior)
+    family.told(family, constants, bank.scratch, reward, coins)
+    told, before = (
+        family.foretells(family, constants, bank.scratch),
+        family.foretells(family, constants, prior),
+    )
     return told - before - _OUTLYING
 
 
 @kernel
-def said(family, law, bank, j, arm, r, least):
+def said(family, constants, bank, j, arm, r, least):
     """Let a run, whose belief has learnt, count what it said before: the logarithm of its weight
     stands until all are known.
     """
-    after = family.foretells(family, law, bank.beliefs[j, arm, r])
+    after = family.foretells(family, constants, bank.beliefs[j, arm, r])
     gain = max(after - bank.runs[PARTITION, j, arm, r], least)
     bank.runs[PARTITION, j, arm, r] = after
     weight = bank.runs[WEIGHT, j, arm, r]
@@ -187,9 +190,9 @@ def said(family, law, bank, j, arm, r, least):
 
 
 @kernel
-def said_unchanged(family, law, bank, arm, before, least):
+def said_unchanged(family, constants, bank, arm, before, least):
     """The same of the belief that the arm is as it was, whose log-partition was this."""
-    after = family.foretells(family, law, bank.unchanged[arm])
+    after = family.foretells(family, constants, bank.unchanged[arm])
     bank.logs[0, arm] += max(after - before, least)
 
 
@@ -222,28 +225,28 @@ def reweigh(hazards, first, renewal, bank, arm, top, rewards, total_reward, squa
 
 
 @kernel
-def coins_of(family, law, prior, bank, arm):
+def coins_of(family, constants, prior, bank, arm):
     """How many coins a reward of an arm is worth, by those since its world was acknowledged."""
     arms = bank.arms[:, arm]
     plays, total = arms[PLAYS] - arms[SINCE_PLAYS], arms[TOTAL] - arms[SINCE_TOTAL]
-    return family.coins(law, prior, plays, total, arms[ALL_SQUARES] - arms[SINCE_SQUARES])
+    return family.coins(constants, prior, plays, total, arms[ALL_SQUARES] - arms[SINCE_SQUARES])
 
 
 @kernel
-def learn(family, law, hazards, first, renewal, prior, bank, arm, reward, coins, least):
+def learn(family, constants, hazards, first, renewal, prior, bank, arm, reward, coins, least):
     """Enter a reward of an arm, worth so many coins and `least_said`, at the time that is set, in
     every member; the logarithm of the chance that they gave it.
     """
     bank.clock[TURN] += 1.0
-    open_runs(family, law, hazards, prior, bank, arm, elapsed_at(bank, arm, bank.times[NOW]))
+    open_runs(family, constants, hazards, prior, bank, arm, elapsed_at(bank, arm, bank.times[NOW]))
     top = -np.inf
     for j in range(hazards.size):
         for r in range(int(bank.counts[j, arm])):
-            family.told(family, law, bank.beliefs[j, arm, r], reward, coins)
-            top = max(top, said(family, law, bank, j, arm, r, least))
-    before = family.foretells(family, law, bank.unchanged[arm])
-    family.told(family, law, bank.unchanged[arm], reward, coins)
-    said_unchanged(family, law, bank, arm, before, least)
+            family.told(family, constants, bank.beliefs[j, arm, r], reward, coins)
+            top = max(top, said(family, constants, bank, j, arm, r, least))
+    before = family.foretells(family, constants, bank.unchanged[arm])
+    family.told(family, constants, bank.unchanged[arm], reward, coins)
+    said_unchanged(family, constants, bank, arm, before, least)
     return reweigh(hazards, first, renewal, bank, arm, top, 1.0, reward, reward * reward)
 
 

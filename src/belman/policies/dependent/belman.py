@@ -55,7 +55,9 @@ def clock(sight, turn):
 
 
 @inlined_kernel
-def shared_belman_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def shared_belman_indices(
+    model, constants, params, belief, features, sight, memory, turn, rng, index
+):
     best = leader(sight.eta)
     log_clock = math.log(clock(sight, turn))
     x = max(log_clock - math.log(sight.worth[best]), 0.0)
@@ -100,7 +102,9 @@ class SharedBelMan(DependentPolicy):
 
 
 @kernel
-def paper_belman_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def paper_belman_indices(
+    model, constants, params, belief, features, sight, memory, turn, rng, index
+):
     arms = index.size
     pull = max(math.log(turn) + params[0] * math.log(math.log(turn)), 0.0) if turn > 2 else 0.0
     centre, wide = 0.0, 0.0
@@ -110,7 +114,7 @@ def paper_belman_indices(model, law, params, belief, features, sight, memory, tu
         apart = sight.eta[a] - centre
         wide += (sight.variance[a] + apart * apart) / arms
     for a in range(arms):
-        expected = model.expected(law, sight.eta[a], sight.variance[a])
+        expected = model.expected(constants, sight.eta[a], sight.variance[a])
         apart = sight.eta[a] - centre
         share = max(sight.variance[a], 1e-300) / max(wide, 1e-300)
         lies = apart * apart / max(wide, 1e-300)

@@ -17,7 +17,7 @@ from belman.registry import register
 
 
 @kernel
-def lin_greedy_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_greedy_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     for a in range(index.size):
         index[a] = sight.eta[a]
 
@@ -36,11 +36,11 @@ class LinGreedy(DependentPolicy):
 
 @kernel
 def lin_epsilon_greedy_indices(
-    model, law, params, belief, features, sight, memory, turn, mind, index
+    model, constants, params, belief, features, sight, memory, turn, rng, index
 ):
-    any_arm = chance.uniform(mind) < params[0]
+    any_arm = chance.uniform(rng) < params[0]
     for a in range(index.size):
-        index[a] = chance.uniform(mind) if any_arm else sight.eta[a]
+        index[a] = chance.uniform(rng) if any_arm else sight.eta[a]
 
 
 @register

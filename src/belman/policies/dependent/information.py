@@ -31,7 +31,7 @@ from belman.registry import register
 
 
 @kernel
-def lin_imed_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_imed_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     best = leader(sight.eta)
     wide = radius(belief, 1.0 / ((turn + 1.0) * (turn + 1.0)), 0.0)
     for a in range(index.size):
@@ -59,15 +59,15 @@ class LinMEDMemory(NamedTuple):
 
 
 @kernel
-def lin_med_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_med_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     """A race: ln of the chance, less ln of a standard exponential."""
     best, apart = leader(sight.eta), memory.apart_scratch
     for a in range(index.size):
         for i in range(apart.size):
             apart[i] = features[best, i] - features[a, i]
-        gap, wide = marginal(model, law, belief, apart)
+        gap, wide = marginal(model, constants, belief, apart)
         against = 0.5 * gap * gap / wide if wide > 0.0 else 0.0
-        index[a] = -against - math.log(-math.log(chance.uniform(mind)))
+        index[a] = -against - math.log(-math.log(chance.uniform(rng)))
 
 
 @register
@@ -97,7 +97,7 @@ class LinIDSMemory(NamedTuple):
 
 
 @kernel
-def lin_ids_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_ids_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     arms, draws = index.size, int(params[0])
     share, given, mean = memory.share_scratch, memory.given_scratch, memory.mean_scratch
     value, regret, gain = memory.value_scratch, memory.regret_scratch, memory.gain_scratch
@@ -107,7 +107,7 @@ def lin_ids_indices(model, law, params, belief, features, sight, memory, turn, m
             given[a, b] = 0.0
     highest = 0.0
     for _ in range(draws):
-        best = draw_values(model, law, belief, features, mind, memory.theta_scratch, value)
+        best = draw_values(model, constants, belief, features, rng, memory.theta_scratch, value)
         share[best] += 1.0
         highest += value[best] / draws
         for a in range(arms):
@@ -121,7 +121,7 @@ def lin_ids_indices(model, law, params, belief, features, sight, memory, turn, m
     for a in range(arms):
         regret[a] = max(highest - mean[a], 0.0)
     first, second, weight = best_pair(regret, gain)
-    chosen = first if chance.uniform(mind) < weight else second
+    chosen = first if chance.uniform(rng) < weight else second
     for a in range(arms):
         index[a] = 1.0 if a == chosen else -regret[a] - math.sqrt(gain[a])
 

@@ -29,7 +29,7 @@ from belman.special import normal_quantile
 
 
 @kernel
-def lin_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_ucb_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     for a in range(index.size):
         index[a] = sight.eta[a] + params[0] * math.sqrt(sight.variance[a])
 
@@ -63,7 +63,7 @@ def learn(params, memory, features):
 
 
 @kernel
-def glm_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def glm_ucb_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     for a in range(index.size):
         square = project(memory.root, features[a], memory.projected_scratch[0])
         index[a] = sight.eta[a] + params[0] * math.sqrt(square)
@@ -86,7 +86,9 @@ class GLMUCB(LinUCB):
 
 
 @kernel
-def lin_bayes_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_bayes_ucb_indices(
+    model, constants, params, belief, features, sight, memory, turn, rng, index
+):
     score = -normal_quantile(1.0 / (turn + 1.0))
     for a in range(index.size):
         index[a] = sight.eta[a] + score * math.sqrt(sight.variance[a])
@@ -119,7 +121,7 @@ def radius(belief, risk, bound):
 
 
 @kernel
-def oful_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def oful_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     wide = radius(belief, params[0], params[1])
     for a in range(index.size):
         index[a] = sight.eta[a] + wide * math.sqrt(sight.variance[a])

@@ -43,7 +43,7 @@ class DependentKernels(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `indices(…, turn, mind, index)` | fills the index (K) of every arm |
+    | `indices(…, turn, rng, index)` | fills the index (K) of every arm |
     | `learn(params, memory, features)` | notes that an arm with these features gave a reward |
     """
 

@@ -29,9 +29,9 @@ _INFLATION = number("[]", 0.0, 1e6, "a number from 0 up")
 
 
 @kernel
-def draw_values(model, law, belief, features, mind, theta, value):
+def draw_values(model, constants, belief, features, rng, theta, value):
     """The value of every arm under a draw of θ, into `value` (K), and which is the best."""
-    draw(model, law, belief, mind, 1.0, theta)
+    draw(model, constants, belief, rng, 1.0, theta)
     best = 0
     for a in range(value.size):
         value[a] = dot(features[a], theta)
@@ -46,8 +46,8 @@ class LinTSMemory(NamedTuple):
 
 
 @kernel
-def lin_ts_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
-    draw(model, law, belief, mind, params[0], memory.theta_scratch)
+def lin_ts_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
+    draw(model, constants, belief, rng, params[0], memory.theta_scratch)
     for a in range(index.size):
         index[a] = dot(features[a], memory.theta_scratch)
 
@@ -92,10 +92,10 @@ class LinTSUCBMemory(NamedTuple):
 
 
 @kernel
-def lin_ts_ucb_indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+def lin_ts_ucb_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     highest, value = 0.0, memory.value_scratch
     for _ in range(int(params[0])):
-        best = draw_values(model, law, belief, features, mind, memory.theta_scratch, value)
+        best = draw_values(model, constants, belief, features, rng, memory.theta_scratch, value)
         highest += value[best] / params[0]
     for a in range(index.size):
         gap = sight.eta[a] - highest

@@ -81,12 +81,12 @@ def correction(worth):
 
 
 @kernel
-def finite_gittins_refresh(family, law, params, ledger, memory, arm):
-    memory.step[arm] = correction(keep_normal_belief(family, law, ledger, memory, arm))
+def finite_gittins_refresh(family, constants, params, ledger, memory, arm):
+    memory.step[arm] = correction(keep_normal_belief(family, constants, ledger, memory, arm))
 
 
 @kernel
-def finite_gittins_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def finite_gittins_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """The value of the turn is the logarithm of the turns that are left, this one included."""
     for a in range(index.size):
         index[a] = memory.expected[a]
@@ -131,12 +131,14 @@ def lattimore_gittins_lift(ratio, log_scale, ceiling):
 
 
 @kernel
-def lattimore_gittins_refresh(family, law, params, ledger, memory, arm):
-    keep_normal_belief(family, law, ledger, memory, arm)
+def lattimore_gittins_refresh(family, constants, params, ledger, memory, arm):
+    keep_normal_belief(family, constants, ledger, memory, arm)
 
 
 @kernel
-def lattimore_gittins_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def lattimore_gittins_indices(
+    family, constants, params, ledger, memory, turn, turn_value, rng, index
+):
     """The value of the turn is the logarithm of the turns that are left, this one included."""
     ceiling = most(turn_value, params[0])
     for a in range(index.size):

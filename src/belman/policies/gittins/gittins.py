@@ -110,7 +110,7 @@ def gittins_index(params, alpha, beta):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     memory.held[arm] = gittins_index(params, ledger.beliefs[arm, 0], ledger.beliefs[arm, 1])
 
 

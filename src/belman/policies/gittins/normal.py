@@ -57,26 +57,26 @@ def between(table, x):
 
 
 @kernel
-def normal_belief(family, law, belief):
+def normal_belief(family, constants, belief):
     """Expected reward, deviation of the belief about it, and the rewards that it is worth."""
-    expected = family.expected_reward(law, belief)
-    upper = family.mean_quantile(law, belief, 0.25, True)
-    width = (upper - family.mean_quantile(law, belief, 0.25, False)) / _QUARTILES
-    return expected, width, family.worth(law, belief)
+    expected = family.expected_reward(constants, belief)
+    upper = family.mean_quantile(constants, belief, 0.25, True)
+    width = (upper - family.mean_quantile(constants, belief, 0.25, False)) / _QUARTILES
+    return expected, width, family.worth(constants, belief)
 
 
 @kernel
-def keep_normal_belief(family, law, ledger, memory, arm):
+def keep_normal_belief(family, constants, ledger, memory, arm):
     """Keep an arm's belief as a normal one, infinite before there is one, and tell its worth."""
-    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
+    expected, width, worth = normal_belief(family, constants, ledger.beliefs[arm])
     memory.expected[arm], memory.width[arm] = expected if worth > 0.0 else np.inf, width
     memory.log_worth[arm] = math.log(max(worth, 1e-300))
     return worth
 
 
 @kernel
-def normal_gittins_refresh(family, law, params, ledger, memory, arm):
-    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
+def normal_gittins_refresh(family, constants, params, ledger, memory, arm):
+    expected, width, worth = normal_belief(family, constants, ledger.beliefs[arm])
     lift, edge = (
         between(params[1:], math.log(max(worth, 1e-300))),
         params[1] + params[2] * (NODES - 1),
@@ -124,8 +124,8 @@ def boundary(x):
 
 
 @kernel
-def brezzi_lai_gittins_refresh(family, law, params, ledger, memory, arm):
-    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
+def brezzi_lai_gittins_refresh(family, constants, params, ledger, memory, arm):
+    expected, width, worth = normal_belief(family, constants, ledger.beliefs[arm])
     memory.held[arm] = np.inf
     if worth > 0.0:
         memory.held[arm] = expected + width * boundary(1.0 / (params[0] * worth))

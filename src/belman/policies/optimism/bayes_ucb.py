@@ -37,18 +37,18 @@ class Memory(NamedTuple):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     memory.until[arm] = -np.inf
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
-        index[a] = family.mean_quantile(law, ledger.beliefs[a], turn_value, True)
+        index[a] = family.mean_quantile(constants, ledger.beliefs[a], turn_value, True)
 
 
 @kernel
-def _bound(family, law, is_beta, belief, memory, arm, tail, y, x):
+def _bound(family, constants, is_beta, belief, memory, arm, tail, y, x):
     """Renew the bound of an arm whose quantile is x."""
     memory.slope[arm] = 0.0
     memory.since[arm] = y
@@ -62,28 +62,28 @@ def _bound(family, law, is_beta, belief, memory, arm, tail, y, x):
         memory.slope[arm] = math.exp(-y - log_density)
         memory.until[arm] = np.inf
     elif y > memory.until[arm]:
-        later = family.mean_quantile(law, belief, tail * math.exp(-_LATER), True)
+        later = family.mean_quantile(constants, belief, tail * math.exp(-_LATER), True)
         memory.height[arm] = later + _SLACK * abs(later)
         memory.until[arm] = y + _LATER
 
 
 @kernel
-def _measure(family, law, params, ledger, memory, arm, tail, y):
+def _measure(family, constants, params, ledger, memory, arm, tail, y):
     """The quantile of an arm, and a new bound on its later ones."""
-    x = family.mean_quantile(law, ledger.beliefs[arm], tail, True)
-    _bound(family, law, params[0] > 0.0, ledger.beliefs[arm], memory, arm, tail, y, x)
+    x = family.mean_quantile(constants, ledger.beliefs[arm], tail, True)
+    _bound(family, constants, params[0] > 0.0, ledger.beliefs[arm], memory, arm, tail, y, x)
     return x
 
 
 @kernel
-def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Measure arms without a bound, then the highest bound, then all bounds that reach the best."""
     y = -math.log(turn_value)
     best, highest, hopeful = -np.inf, -np.inf, -1
     for a in range(index.size):
         memory.measured[a] = y > memory.until[a]
         if memory.measured[a]:
-            index[a] = _measure(family, law, params, ledger, memory, a, turn_value, y)
+            index[a] = _measure(family, constants, params, ledger, memory, a, turn_value, y)
             best = max(best, index[a])
         else:
             index[a] = memory.height[a] + memory.slope[a] * (y - memory.since[a])
@@ -93,10 +93,10 @@ def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, 
         for i in range(-1, index.size):
             a = hopeful if i < 0 else i
             if not memory.measured[a] and index[a] >= best:
-                index[a] = _measure(family, law, params, ledger, memory, a, turn_value, y)
+                index[a] = _measure(family, constants, params, ledger, memory, a, turn_value, y)
                 memory.measured[a] = True
                 best = max(best, index[a])
-    return pick(index, mind)
+    return pick(index, rng)
 
 
 _EXPONENT = number("[]", 0.0, MOST_EXPONENT, f"a number from 0 to {MOST_EXPONENT:g}")

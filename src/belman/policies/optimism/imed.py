@@ -40,19 +40,19 @@ class IMEDMemory(NamedTuple):
 
 
 @kernel
-def imed_refresh(family, law, params, ledger, memory, arm):
-    keep_standing(family, law, params[0], ledger, memory, arm)
+def imed_refresh(family, constants, params, ledger, memory, arm):
+    keep_standing(family, constants, params[0], ledger, memory, arm)
     known = memory.mean[arm] > -np.inf
     memory.log_plays[arm] = math.log(ledger.plays[arm]) if known else -np.inf
 
 
 @kernel
-def imed_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def imed_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     leading = leader(memory.mean, index)
     if leading == -np.inf:
         index[:] = np.inf
         return
-    family.weights(law, leading, memory.scratch)
+    family.weights(constants, leading, memory.scratch)
     for a in range(index.size):
         index[a] = -(against(family, ledger, memory, a) + memory.log_plays[a])
 
@@ -81,23 +81,23 @@ class DMEDMemory(NamedTuple):
 
 
 @kernel
-def dmed_refresh(family, law, params, ledger, memory, arm):
+def dmed_refresh(family, constants, params, ledger, memory, arm):
     """A played arm leaves the list. Fading counts fall strictly: one that has not was played."""
     if ledger.plays[arm] >= memory.plays[arm]:
         memory.listed[arm] = 0.0
     memory.plays[arm] = ledger.plays[arm]
-    keep_standing(family, law, params[0], ledger, memory, arm)
+    keep_standing(family, constants, params[0], ledger, memory, arm)
 
 
 @kernel
-def dmed_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def dmed_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """∞ for arms not yet known, 1 on the list; others by the evidence, if the list is closed."""
     leading, unknown, waiting = leader(memory.mean, index), 0, 0.0
     for a in range(index.size):
         unknown += memory.mean[a] == -np.inf
         waiting += memory.listed[a]
     if leading > -np.inf:
-        family.weights(law, leading, memory.scratch)
+        family.weights(constants, leading, memory.scratch)
     renews = waiting == 0.0 or unknown > 0
     for a in range(index.size):
         if memory.mean[a] == -np.inf:
@@ -134,16 +134,16 @@ class OSSBMemory(NamedTuple):
 
 
 @kernel
-def ossb_refresh(family, law, params, ledger, memory, arm):
-    keep_standing(family, law, params[0], ledger, memory, arm)
+def ossb_refresh(family, constants, params, ledger, memory, arm):
+    keep_standing(family, constants, params[0], ledger, memory, arm)
 
 
 @kernel
-def ossb_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ossb_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Params: the plays before an arm is known, ε and γ."""
     leading, fewest, least, unknown = leader(memory.mean, index), np.inf, np.inf, 0
     if leading > -np.inf:
-        family.weights(law, leading, memory.scratch)
+        family.weights(constants, leading, memory.scratch)
     for a in range(index.size):
         if index[a] != index[a]:
             continue

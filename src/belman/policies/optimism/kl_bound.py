@@ -44,7 +44,7 @@ class Memory(NamedTuple):
 @kernel
 def renew(source, params, ledger, memory, arm):
     """Renew the memory of an arm; `source` is the family of the divergence."""
-    law = params[LAW:]
+    constants = params[LAW:]
     memory.mean[arm] = memory.bound[arm] = np.inf
     if known(ledger, arm, params[NEEDED]):
         mean = min((average(ledger, arm) - params[LOW]) / params[WIDTH], params[TOP])
@@ -54,10 +54,10 @@ def renew(source, params, ledger, memory, arm):
         )
         belief, plays, spread = ledger.beliefs[arm], ledger.plays[arm], memory.spread[arm]
         scratch = memory.scratch
-        keep_terms_of(source, law, belief, plays, mean, spread, scratch, memory.terms, arm)
+        keep_terms_of(source, constants, belief, plays, mean, spread, scratch, memory.terms, arm)
         memory.ceiling[arm] = np.inf
         if params[TOP] < np.inf:
-            source.weights(law, params[TOP], memory.scratch)
+            source.weights(constants, params[TOP], memory.scratch)
             evidence = source.evidence(memory.terms, arm, memory.scratch)
             memory.ceiling[arm] = ledger.plays[arm] * evidence
 
@@ -68,7 +68,7 @@ def search(source, params, ledger, memory, arm, f):
 
     It starts at the same q for all arms, so that arms of equal records have equal bounds.
     """
-    law = params[LAW:]
+    constants = params[LAW:]
     mean, top = memory.mean[arm], params[TOP]
     if f <= 0.0 or f >= memory.ceiling[arm]:
         return mean if f <= 0.0 else top
@@ -79,7 +79,7 @@ def search(source, params, ledger, memory, arm, f):
     if not mean < q < top:
         q = 0.5 * (mean + top) if top < np.inf else mean + max(abs(mean), 1.0)
     for _ in range(_STEPS):
-        source.weights(law, q, memory.scratch)
+        source.weights(constants, q, memory.scratch)
         evidence = ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch)
         height = math.sqrt(max(evidence, 0.0))
         if height < goal:

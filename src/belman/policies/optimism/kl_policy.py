@@ -57,19 +57,19 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
     source = family_of(named)
 
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         renew(source(family), params, ledger, memory, arm)
         if memory.mean[arm] < np.inf:
             memory.level[arm] = level(params, ledger, arm)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         survey(source(family), params, ledger, memory, turn_value, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
         race(source(family), params, ledger, memory, turn_value, index)
-        return pick(index, mind)
+        return pick(index, rng)
 
     return PolicyKernels(indices, refresh, choose=choose)
 
@@ -114,8 +114,8 @@ class KLPolicy(Policy):
 
     def params(self, family: Family) -> Floats:
         needed = plays_needed(family) if self.divergence is None else 0.0
-        low, width, top, law = self._scale(family)
-        return np.array([getattr(self, "horizon", 0.0), needed, low, width, top, *law])
+        low, width, top, constants = self._scale(family)
+        return np.array([getattr(self, "horizon", 0.0), needed, low, width, top, *constants])
 
     def check(self, family: Family, arms: int) -> None:
         self._scale(family)
@@ -125,11 +125,11 @@ class KLPolicy(Policy):
         if self.divergence is None or (
             self.range is None and FAMILIES[self.divergence].kernels is family.kernels
         ):
-            return 0.0, 1.0, family.mean_range[1], tuple(family.law)
-        law, top = DIVERGENCES[self.divergence]
+            return 0.0, 1.0, family.mean_range[1], tuple(family.constants)
+        constants, top = DIVERGENCES[self.divergence]
         positive = family.reward_range is None and not family.supports(-1.0)
         if self.divergence == "exponential" and self.range is None and positive:  # any unit will do
-            return 0.0, 1.0, top, law
+            return 0.0, 1.0, top, constants
         words = f"{self.name} with divergence={self.divergence!r}"
         low, high = ends_of_rewards(words, self.range, family)
-        return low, high - low, top, law
+        return low, high - low, top, constants

@@ -87,7 +87,9 @@ def bound(counts, low, level):
 
 
 @kernel
-def kl_ucb_empirical_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def kl_ucb_empirical_indices(
+    family, constants, params, ledger, memory, turn, turn_value, rng, index
+):
     """Only an arm that is not refuted at the best bound so far has its own searched."""
     best = -np.inf
     for a in range(index.size):
@@ -119,7 +121,7 @@ class KLUCBEmpirical(Empirical):
 
 
 @kernel
-def kl_ucb_switch_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def kl_ucb_switch_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Only an arm that is not refuted at the best bound so far has its own searched."""
     share, best = params[2] / index.size, -np.inf
     for a in range(index.size):
@@ -156,7 +158,7 @@ class KLUCBSwitch(Empirical):
 
 
 @kernel
-def imed_k_inf_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def imed_k_inf_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     leading = -np.inf
     for a in range(index.size):
         if memory.seen[0, a] > 0.0 and index[a] == index[a]:

@@ -33,14 +33,14 @@ from belman.registry import register
 
 
 @kernel
-def light_tailed_refresh(family, law, params, ledger, memory, arm):
+def light_tailed_refresh(family, constants, params, ledger, memory, arm):
     played = keep_average(ledger, memory, arm)
     bonus = params[0] / math.sqrt(ledger.plays.size)
     memory.width[arm] = bonus / ledger.plays[arm] if played else 0.0
 
 
 @kernel
-def light_tailed_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def light_tailed_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = memory.mean[a] + memory.width[a]
 
@@ -80,13 +80,13 @@ def raised_log(x):
 
 
 @kernel
-def ada_ucb_refresh(family, law, params, ledger, memory, arm):
+def ada_ucb_refresh(family, constants, params, ledger, memory, arm):
     played = keep_average(ledger, memory, arm)
     memory.root[arm] = math.sqrt(ledger.plays[arm]) if played else 0.0
 
 
 @kernel
-def ada_ucb_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ada_ucb_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     horizon = params[1] if params[1] > 0.0 else turn_value
     for a in range(index.size):
         root, index[a] = memory.root[a], memory.mean[a]

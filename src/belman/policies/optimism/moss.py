@@ -37,14 +37,14 @@ class MOSSMemory(NamedTuple):
 
 
 @kernel
-def moss_refresh(family, law, params, ledger, memory, arm):
+def moss_refresh(family, constants, params, ledger, memory, arm):
     played = keep_average(ledger, memory, arm)
     memory.width[arm] = params[0] / math.sqrt(ledger.plays[arm]) if played else 0.0
     memory.log_plays[arm] = math.log(ledger.plays[arm]) if played else 0.0
 
 
 @kernel
-def moss_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def moss_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         root = math.sqrt(max(turn_value - memory.log_plays[a], 0.0))
         index[a] = memory.mean[a] + memory.width[a] * root
@@ -98,14 +98,14 @@ def boosted_bound(p, level):
 
 
 @kernel
-def ucboost_refresh(family, law, params, ledger, memory, arm):
+def ucboost_refresh(family, constants, params, ledger, memory, arm):
     memory.mean[arm] = np.inf
     if known(ledger, arm, 0.0):
         memory.mean[arm] = min(max((average(ledger, arm) - params[0]) / params[1], 0.0), 1.0)
 
 
 @kernel
-def ucboost_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ucboost_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = np.inf
         if memory.mean[a] < np.inf:

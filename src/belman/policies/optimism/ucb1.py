@@ -34,13 +34,13 @@ class MeanAndWidth(NamedTuple):
 
 
 @kernel
-def ucb1_refresh(family, law, params, ledger, memory, arm):
+def ucb1_refresh(family, constants, params, ledger, memory, arm):
     played = keep_average(ledger, memory, arm)
     memory.width[arm] = params[1] / math.sqrt(ledger.plays[arm]) if played else 0.0
 
 
 @kernel
-def ucb1_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ucb1_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = memory.mean[a] + turn_value * memory.width[a]
 
@@ -90,14 +90,14 @@ class UCBTunedMemory(NamedTuple):
 
 
 @kernel
-def ucb_tuned_refresh(family, law, params, ledger, memory, arm):
+def ucb_tuned_refresh(family, constants, params, ledger, memory, arm):
     played = keep_average(ledger, memory, arm)
     memory.root[arm] = 1.0 / math.sqrt(ledger.plays[arm]) if played else 0.0
     memory.variance[arm] = variance(ledger, arm) / (params[1] * params[1]) if played else 0.0
 
 
 @kernel
-def ucb_tuned_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ucb_tuned_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     scale, most = params[1], 0.25 if params[2] > 0.0 else np.inf
     for a in range(index.size):
         width = turn_value * memory.root[a]

@@ -37,27 +37,27 @@ class Memory(NamedTuple):
 
 
 @kernel
-def _mean(memory, arm, size, mind):
+def _mean(memory, arm, size, rng):
     plays = memory.seen[SEEN, arm]
     if plays <= size:
         return memory.seen[SUM, arm] / plays
-    return sub_sample_mean(mind, memory.counts[arm], plays, size)
+    return sub_sample_mean(rng, memory.counts[arm], plays, size)
 
 
 @kernel
-def duel(memory, a, b, mind):
+def duel(memory, a, b, rng):
     """Who of two arms wins."""
     size = min(memory.seen[SEEN, a], memory.seen[SEEN, b])
-    ours, theirs = _mean(memory, a, size, mind), _mean(memory, b, size, mind)
+    ours, theirs = _mean(memory, a, size, rng), _mean(memory, b, size, rng)
     if ours == theirs:
         ours, theirs = -memory.seen[SEEN, a], -memory.seen[SEEN, b]
     if ours == theirs:
-        return a if chance.uniform(mind) < 0.5 else b
+        return a if chance.uniform(rng) < 0.5 else b
     return a if ours > theirs else b
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Duels won in the tournament of the arms that are open; arms never played come first."""
     left = 0
     for a in range(index.size):
@@ -65,14 +65,14 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         unseen = memory.seen[SEEN, a] == 0.0
         index[a] = np.inf if unseen else 0.0
         if not closed and not unseen:
-            place = chance.below(mind, left + 1)
+            place = chance.below(rng, left + 1)
             memory.order[left] = memory.order[place]
             memory.order[place] = a
             left += 1
     while left > 1:
         for pair in range(left // 2):
             a, b = int(memory.order[2 * pair]), int(memory.order[2 * pair + 1])
-            winner = duel(memory, a, b, mind)
+            winner = duel(memory, a, b, rng)
             index[winner] += 1.0
             memory.order[pair] = winner
         if left % 2 == 1:

@@ -46,7 +46,7 @@ class Empirical(Bounded):
 
 
 @kernel
-def empirical_learn(family, law, params, ledger, memory, arm, reward):
+def empirical_learn(family, constants, params, ledger, memory, arm, reward):
     """Share a reward between the two points beside it."""
     inside = scaled(params, reward)
     place = min(int(inside * CELLS), CELLS - 1)
@@ -110,7 +110,7 @@ def _log_choose(n, k):
 
 
 @kernel
-def binomial(mind, trials, p):
+def binomial(rng, trials, p):
     """Successes in a whole number of trials."""
     if trials <= 0.0 or p <= 0.0:
         return 0.0
@@ -120,7 +120,7 @@ def binomial(mind, trials, p):
     log_mass = _log_choose(trials, mode) + mode * math.log(p) + (trials - mode) * math.log1p(-p)
     odds, more = p / (1.0 - p), math.exp(log_mass)
     fewer, up, down = more, mode, mode
-    left = chance.uniform(mind) - more
+    left = chance.uniform(rng) - more
     while left >= 0.0 and max(more, fewer) > _NEGLIGIBLE:
         more *= odds * (trials - up) / (up + 1.0)
         up += 1.0
@@ -136,7 +136,7 @@ def binomial(mind, trials, p):
 
 
 @kernel
-def hypergeometric(mind, good, bad, draws):
+def hypergeometric(rng, good, bad, draws):
     """Good ones among so many drawn without replacement; whole numbers, draws ≤ good + bad."""
     low, high = max(0.0, draws - bad), min(draws, good)
     if low >= high:
@@ -145,7 +145,7 @@ def hypergeometric(mind, good, bad, draws):
     log_mass = _log_choose(good, mode) + _log_choose(bad, draws - mode)
     more = math.exp(log_mass - _log_choose(good + bad, draws))
     fewer, up, down = more, mode, mode
-    left = chance.uniform(mind) - more
+    left = chance.uniform(rng) - more
     while left >= 0.0 and max(more, fewer) > _NEGLIGIBLE:
         more *= (good - up) * (draws - up) / ((up + 1.0) * (bad - draws + up + 1.0))
         up += 1.0
@@ -161,7 +161,7 @@ def hypergeometric(mind, good, bad, draws):
 
 
 @kernel
-def whole_grid_learn(family, law, params, ledger, memory, arm, reward):
+def whole_grid_learn(family, constants, params, ledger, memory, arm, reward):
     place = scaled(params, reward) * CELLS + memory.seen[CARRY, arm]
     cell = int(min(max(place + 0.5, 0.0), CELLS))
     memory.counts[arm, cell] += 1.0
@@ -171,12 +171,12 @@ def whole_grid_learn(family, law, params, ledger, memory, arm, reward):
 
 
 @kernel
-def sub_sample_mean(mind, counts, total, size):
+def sub_sample_mean(rng, counts, total, size):
     """The mean of so many rewards out of all, drawn without replacement."""
     left, wanted, drawn = total, size, 0.0
     for i in range(CELLS + 1):
         if counts[i] > 0.0 and wanted > 0.0:
-            taken = hypergeometric(mind, counts[i], left - counts[i], wanted)
+            taken = hypergeometric(rng, counts[i], left - counts[i], wanted)
             drawn += taken * i
             wanted -= taken
             left -= counts[i]
@@ -184,7 +184,7 @@ def sub_sample_mean(mind, counts, total, size):
 
 
 @kernel
-def bootstrap_mean(mind, counts, total, extra):
+def bootstrap_mean(rng, counts, total, extra):
     """The mean of as many draws, with replacement, as there are rewards and pseudo-rewards.
 
     Of these there are `extra` of 0 and `extra` of 1.
@@ -194,7 +194,7 @@ def bootstrap_mean(mind, counts, total, extra):
     for i in range(CELLS + 1):
         here = counts[i] + (extra if i in (0, CELLS) else 0.0)
         if here > 0.0 and wanted > 0.0:
-            taken = binomial(mind, wanted, here / left)
+            taken = binomial(rng, wanted, here / left)
             drawn += taken * i
             wanted -= taken
             left -= here

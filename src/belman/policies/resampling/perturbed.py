@@ -53,16 +53,16 @@ _PER_REWARD = number("(]", 0.0, 1_000.0, "a positive number up to 1000")
 
 
 @kernel
-def npts_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def npts_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         if memory.seen[0, a] == 0.0:
             index[a] = np.inf
             continue
-        total = chance.gamma(mind, 1.0)
+        total = chance.gamma(rng, 1.0)
         drawn = total
         for i in range(CELLS + 1):
             if memory.counts[a, i] > 0.0:
-                weight = chance.gamma(mind, memory.counts[a, i])
+                weight = chance.gamma(rng, memory.counts[a, i])
                 total += weight
                 drawn += weight * i / CELLS
         index[a] = params[0] + params[1] * drawn / total
@@ -94,14 +94,14 @@ class PseudoRewards(Bounded):
 
 
 @kernel
-def phe_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def phe_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = np.inf
         if known(ledger, a, 0.0):
             plays = ledger.plays[a]
             coins = math.ceil(params[2] * plays)
             total = (ledger.sums[a] - params[0] * plays) / params[1]
-            drawn = (total + binomial(mind, coins, 0.5)) / (plays + coins)
+            drawn = (total + binomial(rng, coins, 0.5)) / (plays + coins)
             index[a] = params[0] + params[1] * drawn
 
 
@@ -120,22 +120,22 @@ class PHE(PseudoRewards):
 
 
 @kernel
-def rounded(mind, x):
+def rounded(rng, x):
     """x up with the chance of its fraction, else down: x on average."""
     whole = math.floor(x)
-    if x > whole and chance.uniform(mind) < x - whole:
+    if x > whole and chance.uniform(rng) < x - whole:
         whole += 1
     return whole
 
 
 @kernel
-def giro_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def giro_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         plays = memory.seen[SEEN, a]
         index[a] = np.inf
         if plays > 0.0:
-            extra = rounded(mind, params[2] * plays)
-            drawn = bootstrap_mean(mind, memory.counts[a], plays, extra)
+            extra = rounded(rng, params[2] * plays)
+            drawn = bootstrap_mean(rng, memory.counts[a], plays, extra)
             index[a] = params[0] + params[1] * drawn
 
 

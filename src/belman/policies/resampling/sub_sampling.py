@@ -51,7 +51,7 @@ class Memory(NamedTuple):
 
 
 @kernel
-def learn(family, law, params, ledger, memory, arm, reward):
+def learn(family, constants, params, ledger, memory, arm, reward):
     memory.seen[arm] += 1.0
     memory.total[arm] += reward
     memory.sums[arm, int(memory.seen[arm]) % memory.sums.shape[1]] = memory.total[arm]
@@ -79,10 +79,10 @@ def _lead(memory, index):
 
 @factory
 def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernels:
-    """Kernels by `last_of(mind, seen, kept, size)`, where the leader's block of that size ends."""
+    """Kernels by `last_of(rng, seen, kept, size)`, where the leader's block of that size ends."""
 
     @kernel
-    def renew(memory, leader, mind, index):
+    def renew(memory, leader, rng, index):
         """The list of a new round, among the arms that are open."""
         memory.rounds[0] += 1.0
         forced = math.sqrt(math.log(memory.rounds[0]))
@@ -92,7 +92,7 @@ def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernel
             plays = memory.seen[a]
             if a != leader and index[a] == index[a] and plays < seen:
                 size = min(int(plays), kept)
-                last = last_of(mind, int(seen), kept, size)
+                last = last_of(rng, int(seen), kept, size)
                 mean = memory.total[a] / plays
                 if plays <= forced or mean >= block_mean(memory, leader, last, size):
                     memory.listed[a] = 1.0
@@ -101,7 +101,7 @@ def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernel
             memory.listed[leader] = 1.0
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         """Arms never played, then the first on the list, which is struck off, then the others."""
         unseen, waiting = 0, 0
         for a in range(index.size):
@@ -109,7 +109,7 @@ def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernel
                 unseen += memory.seen[a] == 0.0
                 waiting += memory.listed[a] > 0.0
         if unseen == 0 and waiting == 0:
-            renew(memory, _lead(memory, index), mind, index)
+            renew(memory, _lead(memory, index), rng, index)
         struck = unseen > 0
         for a in range(index.size):
             closed = index[a] != index[a]
@@ -140,7 +140,7 @@ class SubSampling(Policy):
 
 
 @kernel
-def last_end(mind, seen, kept, size):
+def last_end(rng, seen, kept, size):
     """The last block ends with the last reward."""
     return seen
 
@@ -158,9 +158,9 @@ class LBSDA(SubSampling):
 
 
 @kernel
-def random_end(mind, seen, kept, size):
+def random_end(rng, seen, kept, size):
     """Where a block drawn uniformly among those that are kept ends."""
-    return seen - chance.below(mind, min(seen, kept) - size + 1)
+    return seen - chance.below(rng, min(seen, kept) - size + 1)
 
 
 @register

@@ -25,17 +25,17 @@ from belman.registry import register
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     played = keep_average(ledger, memory, arm)
     memory.width[arm] = params[0] / math.sqrt(ledger.plays[arm]) if played else 0.0
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = memory.mean[a]
         if index[a] < np.inf:
-            index[a] += memory.width[a] * chance.gumbel(mind)
+            index[a] += memory.width[a] * chance.gumbel(rng)
 
 
 #: Of a standard Gumbel law, from the level 1e-9 to 1 − 1e-9.

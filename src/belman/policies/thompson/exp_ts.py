@@ -54,10 +54,10 @@ class Memory(NamedTuple):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     if keep_moments(ledger, memory, arm, params[NEEDED], np.inf):
         mean, spread = memory.mean[arm], memory.spread[arm]
-        keep_terms(family, law, mean, spread, memory.scratch, memory.terms, arm)
+        keep_terms(family, constants, mean, spread, memory.scratch, memory.terms, arm)
 
 
 @kernel
@@ -74,11 +74,11 @@ def _refuted(family, ledger, memory, arm):
 
 
 @kernel
-def _invert(family, law, params, ledger, memory, arm):
+def _invert(family, constants, params, ledger, memory, arm):
     drawn = memory.drawn[arm]
     end = params[HIGH] if drawn < 0.5 else params[LOW]
     mean, spread = memory.mean[arm], memory.spread[arm]
-    return farthest(family, law, ledger.plays[arm] - 1.0, mean, spread, _level(drawn), end)
+    return farthest(family, constants, ledger.plays[arm] - 1.0, mean, spread, _level(drawn), end)
 
 
 @factory
@@ -86,7 +86,7 @@ def bundle(greedy: bool) -> PolicyKernels:
     """Kernels in which every arm draws, or, `greedy`, one in K does and the others stay put."""
 
     @kernel
-    def draw(family, params, ledger, memory, first, mind, index):
+    def draw(family, params, ledger, memory, first, rng, index):
         """Draw for every arm; whether more arms than the best average may have the largest θ."""
         contested = False
         for a in range(index.size):
@@ -96,9 +96,9 @@ def bundle(greedy: bool) -> PolicyKernels:
             index[a] = memory.mean[a]
             if index[a] == np.inf:
                 continue
-            stays = greedy and chance.uniform(mind) * index.size >= 1.0
+            stays = greedy and chance.uniform(rng) * index.size >= 1.0
             if not stays:
-                drawn = chance.uniform(mind)
+                drawn = chance.uniform(rng)
                 if ledger.plays[a] <= 1.0:
                     index[a] = params[HIGH] if drawn < 0.5 else params[LOW]
                 else:
@@ -112,7 +112,7 @@ def bundle(greedy: bool) -> PolicyKernels:
         return contested
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         """If the best average draws above itself and nobody else does, it wins whatever it drew."""
         first, best = -1, -np.inf
         for a in range(index.size):
@@ -120,8 +120,8 @@ def bundle(greedy: bool) -> PolicyKernels:
             if index[a] == index[a] and memory.mean[a] < np.inf and ahead:
                 first = a
         if first >= 0:
-            family.weights(law, memory.mean[first], memory.weights)
-        contested = draw(family, params, ledger, memory, first, mind, index)
+            family.weights(constants, memory.mean[first], memory.weights)
+        contested = draw(family, params, ledger, memory, first, rng, index)
         if first < 0:
             return
         if not contested:
@@ -131,7 +131,7 @@ def bundle(greedy: bool) -> PolicyKernels:
             if index[a] > best:
                 best = index[a]
         if -np.inf < best < params[HIGH]:
-            family.weights(law, best, memory.weights)
+            family.weights(constants, best, memory.weights)
         for place in range(index.size):
             a = first if place == 0 else place - (place <= first)
             above = memory.drawn[a] < 0.5
@@ -142,11 +142,11 @@ def bundle(greedy: bool) -> PolicyKernels:
             tested = memory.mean[a] < best < params[HIGH]  # at the end of means arms may tie
             if above and tested and _refuted(family, ledger, memory, a):
                 continue
-            index[a] = _invert(family, law, params, ledger, memory, a)
+            index[a] = _invert(family, constants, params, ledger, memory, a)
             if index[a] > best:
                 best = index[a]
                 if best < params[HIGH]:
-                    family.weights(law, best, memory.weights)
+                    family.weights(constants, best, memory.weights)
 
     return PolicyKernels(indices, refresh, to_be_integrated)
 
@@ -156,7 +156,7 @@ _LEVELS = np.geomspace(1e-4, 30.0, 40)
 
 
 @kernel
-def _mesh(family, law, means, spreads, plays, ends, steps, points):
+def _mesh(family, constants, means, spreads, plays, ends, steps, points):
     """Where the laws of arms bend: their averages and quantiles, and the ends of means."""
     count = 0
     for a in range(means.size):
@@ -167,21 +167,21 @@ def _mesh(family, law, means, spreads, plays, ends, steps, points):
                 points[count] = ends[side]
                 if plays[a] > 0.0:
                     points[count] = farthest(
-                        family, law, plays[a], means[a], spreads[a], steps[i], ends[side]
+                        family, constants, plays[a], means[a], spreads[a], steps[i], ends[side]
                     )
                 count += 1
     points[count], points[count + 1] = ends[0], ends[1]
 
 
 @kernel
-def _laws(family, law, means, spreads, plays, ends, share, points, levels):
+def _laws(family, constants, means, spreads, plays, ends, share, points, levels):
     """F of every arm before and at each of the points."""
     for a in range(means.size):
         for i in range(points.size):
             x = points[i]
             tail = 0.5
             if plays[a] > 0.0:
-                apart = family.d(law, means[a], x, spreads[a]) if math.isfinite(x) else np.inf
+                apart = family.d(constants, means[a], x, spreads[a]) if math.isfinite(x) else np.inf
                 if math.isnan(apart):  # at an end of means that no average has
                     apart = np.inf
                 tail = 0.5 * math.exp(-plays[a] * apart)

@@ -47,7 +47,7 @@ class Memory(NamedTuple):
 
 
 @kernel
-def refresh(family, law, params, ledger, memory, arm):
+def refresh(family, constants, params, ledger, memory, arm):
     memory.stale[arm] = 1.0
 
 
@@ -100,7 +100,7 @@ def _share_among_twins(beliefs, arm, weight, chances):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """A race, chance over a standard exponential: the largest of any arms is drawn fairly."""
     exact, draws = params[0] > 0.0, int(params[1])
     memory.share[:] = 0.0
@@ -110,7 +110,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         renew_columns(ledger.beliefs, memory)
         integrate(memory)
     else:
-        renew_draws(family, law, draws, turn, ledger.beliefs, memory, mind)
+        renew_draws(family, constants, draws, turn, ledger.beliefs, memory, rng)
         count(draws, memory)
     weigh(exact, memory)
     first, second, weight = best_pair(memory.regret, memory.gain)
@@ -118,13 +118,13 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     _share_among_twins(ledger.beliefs, second, 1.0 - weight, memory.chances)
     for a in range(index.size):
         if memory.chances[a] > 0.0:
-            index[a] = memory.chances[a] / -math.log(chance.uniform(mind))
+            index[a] = memory.chances[a] / -math.log(chance.uniform(rng))
         else:
             index[a] = -memory.regret[a]
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """Not known where draws stand for integrals: other draws would give other chances."""
     if params[0] == 0.0:
         return np.nan

@@ -125,14 +125,14 @@ def integrate(memory):
 
 
 @kernel
-def renew_draws(family, law, draws, turn, beliefs, memory, mind):
+def renew_draws(family, constants, draws, turn, beliefs, memory, rng):
     """Draw the means of arms that changed, and of a few others, so that no draw lasts for ever."""
     for a in range(beliefs.shape[0]):
         whole = memory.stale[a] > 0.0
         memory.stale[a] = 0.0
         for i in range(draws if whole else min(_FRESH, draws)):
             row = i if whole else (turn * _FRESH + i) % draws
-            drawn = family.sample_mean(law, beliefs[a], mind)
+            drawn = family.sample_mean(constants, beliefs[a], rng)
             memory.columns[row, a] = min(max(drawn, -_LARGEST), _LARGEST)
 
 

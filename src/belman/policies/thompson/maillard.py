@@ -41,7 +41,7 @@ def _bundle(spared: float, named: FamilyKernels | None) -> PolicyKernels:
     source = family_of(named)
 
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         renew(source(family), params, ledger, memory, arm)
 
     @kernel
@@ -61,7 +61,7 @@ def _bundle(spared: float, named: FamilyKernels | None) -> PolicyKernels:
         return -max(ledger.plays[arm] - spared, 0.0) * max(against, 0.0)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         for a in range(index.size):
             memory.level[a] = index[a] != index[a]
         face_leader(family, params, memory, memory.level)
@@ -69,10 +69,10 @@ def _bundle(spared: float, named: FamilyKernels | None) -> PolicyKernels:
             if memory.mean[a] == np.inf:
                 index[a] = np.inf
             else:
-                index[a] = log_weight(family, ledger, memory, a) + chance.gumbel(mind)
+                index[a] = log_weight(family, ledger, memory, a) + chance.gumbel(rng)
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
         if memory.mean[arm] == np.inf:
             return 1.0 / ties
         face_leader(family, params, memory, closed)

@@ -32,9 +32,9 @@ _TIES = Allowed(lambda value: value in ("random", "lowest"), "'random' or 'lowes
 
 
 @inlined_kernel
-def thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def thompson_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
-        index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
+        index[a] = family.sample_mean(constants, ledger.beliefs[a], rng)
 
 
 @register
@@ -50,11 +50,11 @@ class Thompson(Policy):
 
 
 @kernel
-def coin_thompson_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def coin_thompson_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     """Params: the low end of rewards, their width, and what a place further down the list costs."""
     for a in range(index.size):
-        drawn = (family.sample_mean(law, ledger.beliefs[a], mind) - params[0]) / params[1]
-        index[a] = (1.0 if chance.uniform(mind) < drawn else 0.0) - params[2] * a
+        drawn = (family.sample_mean(constants, ledger.beliefs[a], rng) - params[0]) / params[1]
+        index[a] = (1.0 if chance.uniform(rng) < drawn else 0.0) - params[2] * a
 
 
 @register

@@ -39,19 +39,19 @@ class TSUCBMemory(NamedTuple):
 
 
 @kernel
-def ts_ucb_refresh(family, law, params, ledger, memory, arm):
-    memory.expected[arm] = family.expected_reward(law, ledger.beliefs[arm])
+def ts_ucb_refresh(family, constants, params, ledger, memory, arm):
+    memory.expected[arm] = family.expected_reward(constants, ledger.beliefs[arm])
     memory.root[arm] = math.sqrt(ledger.plays[arm])
 
 
 @kernel
-def ts_ucb_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def ts_ucb_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     draws = int(params[0])
     total = 0.0
     for _ in range(draws):
         largest = -np.inf
         for a in range(index.size):
-            largest = max(largest, family.sample_mean(law, ledger.beliefs[a], mind))
+            largest = max(largest, family.sample_mean(constants, ledger.beliefs[a], rng))
         total += min(max(largest / draws, -_LARGEST), _LARGEST)
     for a in range(index.size):
         root = memory.root[a]
@@ -59,7 +59,7 @@ def ts_ucb_indices(family, law, params, ledger, memory, turn, turn_value, mind, 
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """With one draw, R̂ ≤ x has chance Π_a F_a(x), and each arm is least in an interval of R̂."""
     if memory.root[arm] == 0.0 or memory.expected[arm] == np.inf:
         return 1.0 / ties
@@ -76,18 +76,18 @@ def propensity(family, law, params, ledger, memory, turn, turn_value, closed, ar
                 high = min(high, cross)
             elif lead < 0.0:
                 low = max(low, cross)
-    below = _largest_below(family, law, ledger, low)
-    return max(_largest_below(family, law, ledger, high) - below, 0.0) / ties
+    below = _largest_below(family, constants, ledger, low)
+    return max(_largest_below(family, constants, ledger, high) - below, 0.0) / ties
 
 
 @kernel
-def _largest_below(family, law, ledger, x):
+def _largest_below(family, constants, ledger, x):
     """The chance that every arm's expected reward is at most x."""
     if not math.isfinite(x):
         return 1.0 if x > 0.0 else 0.0
     share = 1.0
     for a in range(ledger.plays.size):
-        share *= family.mean_cdf(law, ledger.beliefs[a], x)
+        share *= family.mean_cdf(constants, ledger.beliefs[a], x)
     return share
 
 
@@ -120,7 +120,7 @@ class MOTSMemory(NamedTuple):
 
 
 @kernel
-def mots_refresh(family, law, params, ledger, memory, arm):
+def mots_refresh(family, constants, params, ledger, memory, arm):
     if keep_average(ledger, memory, arm):
         plays = ledger.plays[arm]
         level = max(math.log(params[HORIZON] / (ledger.plays.size * plays)), 0.0)
@@ -130,11 +130,11 @@ def mots_refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def mots_indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+def mots_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         index[a] = memory.mean[a]
         if index[a] < np.inf:
-            index[a] = min(index[a] + memory.width[a] * chance.normal(mind), memory.cap[a])
+            index[a] = min(index[a] + memory.width[a] * chance.normal(rng), memory.cap[a])
 
 
 @register

@@ -61,7 +61,7 @@ def inner_value(rewards, count, beyond, sign):
 
 
 @kernel
-def clip_last(family, law, params, memory, arm, reward):
+def clip_last(family, constants, params, memory, arm, reward):
     """Enter the last reward of an arm, clipped; all of them, as long as all are there."""
     own, rewards = memory.own, memory.rewards[arm]
     told = int(memory.told[arm])
@@ -72,13 +72,13 @@ def clip_last(family, law, params, memory, arm, reward):
         low = inner_value(rewards, count, beyond, -1.0)
         high = inner_value(rewards, count, beyond, 1.0)
     if told > rewards.size:
-        enter(family, law, own, arm, min(max(reward, low), high))
+        enter(family, constants, own, arm, min(max(reward, low), high))
         return
     for i in range(memory.first.shape[1]):
         own.beliefs[arm, i] = memory.first[arm, i]
     own.plays[arm], own.sums[arm], own.squares[arm] = 0.0, 0.0, 0.0
     for i in range(count):
-        enter(family, law, own, arm, min(max(rewards[i], low), high))
+        enter(family, constants, own, arm, min(max(rewards[i], low), high))
 
 
 @kernel
@@ -90,7 +90,7 @@ def cut(params):
 @factory
 def _around(inner: PolicyKernels) -> PolicyKernels:
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         if memory.seeded[arm] == 0.0:
             memory.seeded[arm] = 1.0
             for i in range(memory.first.shape[1]):
@@ -99,14 +99,14 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
             memory.fresh[arm] = 0.0
         if memory.fresh[arm] == 0.0:
             memory.fresh[arm] = 1.0
-            inner.refresh(family, law, params[HEAD:], memory.own, memory.inner, arm)
+            inner.refresh(family, constants, params[HEAD:], memory.own, memory.inner, arm)
 
     @kernel
-    def learn(family, law, params, ledger, memory, arm, reward):
+    def learn(family, constants, params, ledger, memory, arm, reward):
         memory.rewards[arm, int(memory.told[arm]) % LAST] = reward
         memory.told[arm] += 1.0
-        clip_last(family, law, params, memory, arm, reward)
-        inner.refresh(family, law, params[HEAD:], memory.own, memory.inner, arm)
+        clip_last(family, constants, params, memory, arm, reward)
+        inner.refresh(family, constants, params[HEAD:], memory.own, memory.inner, arm)
 
     return around(inner, cut, refresh, learn)
 

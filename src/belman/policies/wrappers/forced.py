@@ -32,52 +32,60 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
     """The kernels of a policy that now and then plays any arm."""
 
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
-        inner.refresh(family, law, params[_OWN:], ledger, memory, arm)
+    def refresh(family, constants, params, ledger, memory, arm):
+        inner.refresh(family, constants, params[_OWN:], ledger, memory, arm)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-        if chance.uniform(mind) < exploring(params, index.size, turn):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
+        if chance.uniform(rng) < exploring(params, index.size, turn):
             for a in range(index.size):
                 index[a] = 0.0
         else:
-            inner.indices(family, law, params[_OWN:], ledger, memory, turn, turn_value, mind, index)
+            inner.indices(
+                family, constants, params[_OWN:], ledger, memory, turn, turn_value, rng, index
+            )
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
-        if chance.uniform(mind) < exploring(params, index.size, turn):
+    def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
+        if chance.uniform(rng) < exploring(params, index.size, turn):
             for a in range(index.size):
                 index[a] = 0.0
-            return pick(index, mind)
+            return pick(index, rng)
         own = params[_OWN:]
-        return inner.choose(inner, family, law, own, ledger, memory, turn, turn_value, mind, index)
+        return inner.choose(
+            inner, family, constants, own, ledger, memory, turn, turn_value, rng, index
+        )
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
         """Known where exploring is sure; else the coin hides what the policy inside would play."""
         return 1.0 / ties if exploring(params, ledger.plays.size, turn) >= 1.0 else np.nan
 
     @kernel
-    def recommend(family, law, params, ledger, memory, score):
-        inner.recommend(family, law, params[_OWN:], ledger, memory, score)
+    def recommend(family, constants, params, ledger, memory, score):
+        inner.recommend(family, constants, params[_OWN:], ledger, memory, score)
 
     @kernel
-    def finished(family, law, params, ledger, memory):
-        return inner.finished(family, law, params[_OWN:], ledger, memory)
+    def finished(family, constants, params, ledger, memory):
+        return inner.finished(family, constants, params[_OWN:], ledger, memory)
 
     @kernel
-    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
+    def deal(
+        policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal
+    ):
         """Equal parts of what explores, and the rest as the policy inside deals it."""
         share = exploring(params, deal.dealt.size, turn)
         own, left = params[_OWN:], (1.0 - share) * decisions
         if left > 0.0:
-            inner.deal(inner, family, law, own, ledger, memory, turn, turn_value, left, mind, deal)
+            inner.deal(
+                inner, family, constants, own, ledger, memory, turn, turn_value, left, rng, deal
+            )
         for a in range(deal.dealt.size):
             deal.dealt[a] += share * decisions / deal.dealt.size
 
     @kernel
-    def learn(family, law, params, ledger, memory, arm, reward):
-        inner.learn(family, law, params[_OWN:], ledger, memory, arm, reward)
+    def learn(family, constants, params, ledger, memory, arm, reward):
+        inner.learn(family, constants, params[_OWN:], ledger, memory, arm, reward)
 
     told = learns_nothing if inner.learn is learns_nothing else learn
     return PolicyKernels(indices, refresh, propensity, told, choose, recommend, finished, deal)

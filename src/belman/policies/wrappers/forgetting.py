@@ -49,7 +49,7 @@ def keep_first(ledger, memory, prior, arm):
 
 
 @kernel
-def take_back(family, law, conjugate, memory, arm, reward):
+def take_back(family, constants, conjugate, memory, arm, reward):
     """Subtract what a reward added, to the natural parameters of a conjugate belief or to one that
     is made of sums; or begin anew if none is left.
     """
@@ -60,14 +60,14 @@ def take_back(family, law, conjugate, memory, arm, reward):
     told, before, now = memory.row_scratch[0], memory.row_scratch[1], memory.row_scratch[2]
     for i in range(prior.size):
         told[i] = prior[i]
-    family.update(law, told, reward)
+    family.update(constants, told, reward)
     if conjugate:
-        family.belief.natural(law, told, before)
-        family.belief.natural(law, prior, told)
-        family.belief.natural(law, own.beliefs[arm], now)
+        family.belief.natural(constants, told, before)
+        family.belief.natural(constants, prior, told)
+        family.belief.natural(constants, own.beliefs[arm], now)
         for i in range(prior.size):
             now[i] -= before[i] - told[i]
-        family.belief.from_natural(law, now, own.beliefs[arm])
+        family.belief.from_natural(constants, now, own.beliefs[arm])
     else:
         for i in range(prior.size):
             own.beliefs[arm, i] -= told[i] - prior[i]
@@ -77,10 +77,10 @@ def take_back(family, law, conjugate, memory, arm, reward):
 
 
 @kernel
-def fade(family, law, memory, discount):
+def fade(family, constants, memory, discount):
     own = memory.own
     for a in range(own.plays.size):
-        family.belief.blend(law, own.beliefs[a], memory.first[a], discount)
+        family.belief.blend(constants, own.beliefs[a], memory.first[a], discount)
         own.plays[a] *= discount
         own.sums[a] *= discount
         own.squares[a] *= discount
@@ -96,23 +96,23 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         return HEAD + int(params[SIZE]) + int(params[RESTARTS])
 
     @kernel
-    def refresh_all(family, law, params, memory):
+    def refresh_all(family, constants, params, memory):
         for a in range(memory.seeded.size):
-            inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, a)
+            inner.refresh(family, constants, params[cut(params) :], memory.own, memory.inner, a)
 
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         if memory.seeded[arm] == 0.0:
             keep_first(ledger, memory, params[HEAD : HEAD + int(params[SIZE])], arm)
         if is_news(memory, ledger, arm):
-            inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, arm)
+            inner.refresh(family, constants, params[cut(params) :], memory.own, memory.inner, arm)
 
     @kernel
-    def learn(family, law, params, ledger, memory, arm, reward):
+    def learn(family, constants, params, ledger, memory, arm, reward):
         own, size, told = memory.own, int(params[SIZE]), memory.clock[0]
         all_arms = params[DISCOUNT] < 1.0
         if params[DISCOUNT] < 1.0:
-            fade(family, law, memory, params[DISCOUNT])
+            fade(family, constants, memory, params[DISCOUNT])
         for i in range(int(params[RESTARTS])):
             if told + 1.0 == params[HEAD + size + i]:
                 for a in range(own.plays.size):
@@ -123,16 +123,16 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
             if told >= params[LAST]:
                 old = int(memory.window_arms[place])
                 gone = memory.window_rewards[place]
-                take_back(family, law, params[CONJUGATE] > 0.0, memory, old, gone)
-                inner.refresh(family, law, params[cut(params) :], own, memory.inner, old)
+                take_back(family, constants, params[CONJUGATE] > 0.0, memory, old, gone)
+                inner.refresh(family, constants, params[cut(params) :], own, memory.inner, old)
             memory.window_arms[place] = arm
             memory.window_rewards[place] = reward
-        enter(family, law, own, arm, reward)
+        enter(family, constants, own, arm, reward)
         memory.clock[0] = told + 1.0
         if all_arms:
-            refresh_all(family, law, params, memory)
+            refresh_all(family, constants, params, memory)
         else:
-            inner.refresh(family, law, params[cut(params) :], own, memory.inner, arm)
+            inner.refresh(family, constants, params[cut(params) :], own, memory.inner, arm)
 
     return around(inner, cut, refresh, learn)
 

@@ -48,11 +48,11 @@ class Memory(NamedTuple):
 
 
 @kernel
-def _is_known(family, law, params, ledger, doubt, turn, score):
+def _is_known(family, constants, params, ledger, doubt, turn, score):
     """Whether the largest expected reward is best, by Chernoff's rule; `doubt` (1) comes first."""
     if turn < 2 or params[LOG_RISK] == np.inf:
         return False
-    score_by_expected_reward(family, law, params, ledger, doubt, score)
+    score_by_expected_reward(family, constants, params, ledger, doubt, score)
     leader = 0
     for a in range(score.size):
         if score[a] > score[leader]:
@@ -62,7 +62,7 @@ def _is_known(family, law, params, ledger, doubt, turn, score):
         rival = int(doubt[0]) if i < 0 else i
         if rival == leader:
             continue
-        if contrast(family, law, ledger, params[NEEDED], leader, rival) <= enough:
+        if contrast(family, constants, ledger, params[NEEDED], leader, rival) <= enough:
             doubt[0] = rival
             return False
     return True
@@ -80,10 +80,11 @@ def _first_turn_value(params, turn_value):
 
 
 @kernel
-def _switch(family, law, params, ledger, memory, turn, score):
+def _switch(family, constants, params, ledger, memory, turn, score):
     """Whether the second phase has begun, which is for good."""
     if memory.switched[0] == 0.0 and (
-        turn > params[TURNS] or _is_known(family, law, params, ledger, memory.doubt, turn, score)
+        turn > params[TURNS]
+        or _is_known(family, constants, params, ledger, memory.doubt, turn, score)
     ):
         memory.switched[0] = 1.0
     return memory.switched[0] > 0.0
@@ -94,68 +95,76 @@ def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKern
     """The kernels of both phases."""
 
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         if memory.switched[0] == 0.0:
-            first.refresh(family, law, params[HEAD : _cut(params)], ledger, memory.first, arm)
-        then.refresh(family, law, params[_cut(params) :], ledger, memory.then, arm)
+            first.refresh(family, constants, params[HEAD : _cut(params)], ledger, memory.first, arm)
+        then.refresh(family, constants, params[_cut(params) :], ledger, memory.then, arm)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-        if _switch(family, law, params, ledger, memory, turn, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
+        if _switch(family, constants, params, ledger, memory, turn, index):
             known, kept = params[_cut(params) :], memory.then
-            then.indices(family, law, known, ledger, kept, turn, turn_value, mind, index)
+            then.indices(family, constants, known, ledger, kept, turn, turn_value, rng, index)
         else:
             known, kept = params[HEAD : _cut(params)], memory.first
             value = _first_turn_value(params, turn_value)
-            first.indices(family, law, known, ledger, kept, turn, value, mind, index)
+            first.indices(family, constants, known, ledger, kept, turn, value, rng, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
-        if _switch(family, law, params, ledger, memory, turn, index):
+    def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
+        if _switch(family, constants, params, ledger, memory, turn, index):
             known, kept = params[_cut(params) :], memory.then
             return then.choose(
-                then, family, law, known, ledger, kept, turn, turn_value, mind, index
+                then, family, constants, known, ledger, kept, turn, turn_value, rng, index
             )
         known, kept = params[HEAD : _cut(params)], memory.first
         value = _first_turn_value(params, turn_value)
-        return first.choose(first, family, law, known, ledger, kept, turn, value, mind, index)
+        return first.choose(first, family, constants, known, ledger, kept, turn, value, rng, index)
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
         if memory.switched[0] > 0.0:
             known, kept = params[_cut(params) :], memory.then
             return then.propensity(
-                family, law, known, ledger, kept, turn, turn_value, closed, arm, ties
+                family, constants, known, ledger, kept, turn, turn_value, closed, arm, ties
             )
         known, kept = params[HEAD : _cut(params)], memory.first
         value = _first_turn_value(params, turn_value)
-        return first.propensity(family, law, known, ledger, kept, turn, value, closed, arm, ties)
+        return first.propensity(
+            family, constants, known, ledger, kept, turn, value, closed, arm, ties
+        )
 
     @kernel
-    def recommend(family, law, params, ledger, memory, score):
+    def recommend(family, constants, params, ledger, memory, score):
         if memory.switched[0] > 0.0:
-            then.recommend(family, law, params[_cut(params) :], ledger, memory.then, score)
+            then.recommend(family, constants, params[_cut(params) :], ledger, memory.then, score)
         else:
             known = params[HEAD : _cut(params)]
-            first.recommend(family, law, known, ledger, memory.first, score)
+            first.recommend(family, constants, known, ledger, memory.first, score)
 
     @kernel
-    def finished(family, law, params, ledger, memory):
+    def finished(family, constants, params, ledger, memory):
         """The second phase decides when to stop; the first one only leads to it."""
         known = params[_cut(params) :]
-        return memory.switched[0] > 0.0 and then.finished(family, law, known, ledger, memory.then)
+        return memory.switched[0] > 0.0 and then.finished(
+            family, constants, known, ledger, memory.then
+        )
 
     @kernel
-    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
-        if _switch(family, law, params, ledger, memory, turn, deal.indices):
+    def deal(
+        policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal
+    ):
+        if _switch(family, constants, params, ledger, memory, turn, deal.indices):
             known, kept = params[_cut(params) :], memory.then
             then.deal(
-                then, family, law, known, ledger, kept, turn, turn_value, decisions, mind, deal
+                then, family, constants, known, ledger, kept, turn, turn_value, decisions, rng, deal
             )
         else:
             known, kept = params[HEAD : _cut(params)], memory.first
             value = _first_turn_value(params, turn_value)
-            first.deal(first, family, law, known, ledger, kept, turn, value, decisions, mind, deal)
+            first.deal(
+                first, family, constants, known, ledger, kept, turn, value, decisions, rng, deal
+            )
 
     return PolicyKernels(
         indices, refresh, propensity, learns_nothing, choose, recommend, finished, deal

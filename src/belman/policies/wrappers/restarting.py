@@ -82,64 +82,64 @@ def _around(inner: PolicyKernels, watch: Callable[..., Any]) -> PolicyKernels:
         return HEAD + int(params[SIZE]) + int(params[OWN])
 
     @kernel
-    def refresh(family, law, params, ledger, memory, arm):
+    def refresh(family, constants, params, ledger, memory, arm):
         if is_news(memory, ledger, arm):
-            inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, arm)
+            inner.refresh(family, constants, params[cut(params) :], memory.own, memory.inner, arm)
 
     @kernel
-    def restart(family, law, params, memory, arm):
+    def restart(family, constants, params, memory, arm):
         size = int(params[SIZE])
         set_to_prior(memory.own, params[HEAD : HEAD + size], arm)
         for i in range(memory.marks.shape[1]):
             memory.marks[arm, i] = 0.0
         for i in range(memory.state.shape[1]):
             memory.state[arm, i] = 0.0
-        inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, arm)
+        inner.refresh(family, constants, params[cut(params) :], memory.own, memory.inner, arm)
 
     @kernel
-    def learn(family, law, params, ledger, memory, arm, reward):
+    def learn(family, constants, params, ledger, memory, arm, reward):
         own, size = memory.own, int(params[SIZE])
         known = params[HEAD + size : HEAD + size + int(params[OWN])]
         memory.clock[0] += 1.0
-        enter(family, law, own, arm, reward)
-        if watch(family, law, known, memory.marks[arm], memory.state[arm], reward):
+        enter(family, constants, own, arm, reward)
+        if watch(family, constants, known, memory.marks[arm], memory.state[arm], reward):
             memory.clock[1] += 1.0
             if params[GLOBAL] > 0.0:
                 for a in range(own.plays.size):
-                    restart(family, law, params, memory, a)
+                    restart(family, constants, params, memory, a)
             else:
-                restart(family, law, params, memory, arm)
+                restart(family, constants, params, memory, arm)
         else:
-            inner.refresh(family, law, params[cut(params) :], own, memory.inner, arm)
+            inner.refresh(family, constants, params[cut(params) :], own, memory.inner, arm)
 
     shown = around(inner, cut, refresh, learn, own_clock)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         forced = forced_arm(params, memory.clock[0], index.size)
         if forced >= 0 and index[forced] == index[forced]:
             for a in range(index.size):
                 if index[a] == index[a]:
                     index[a] = 1.0 if a == forced else 0.0
         else:
-            shown.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+            shown.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
         if forced_arm(params, memory.clock[0], index.size) < 0:
             return shown.choose(
-                shown, family, law, params, ledger, memory, turn, turn_value, mind, index
+                shown, family, constants, params, ledger, memory, turn, turn_value, rng, index
             )
-        indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
-        return pick(index, mind)
+        indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
+        return pick(index, rng)
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
         forced = forced_arm(params, memory.clock[0], memory.own.plays.size)
         if forced >= 0 and not (closed.size > 0 and closed[forced]):
             return 1.0
         return shown.propensity(
-            family, law, params, ledger, memory, turn, turn_value, closed, arm, ties
+            family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties
         )
 
     return replace(shown, indices=indices, choose=choose, propensity=propensity)

@@ -175,36 +175,38 @@ def around(
     """
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
         known, own, kept = params[cut(params) :], memory.own, memory.inner
         now, value = clock(memory, turn, turn_value)
-        inner.indices(family, law, known, own, kept, now, value, mind, index)
+        inner.indices(family, constants, known, own, kept, now, value, rng, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+    def choose(policy, family, constants, params, ledger, memory, turn, turn_value, rng, index):
         known, own, kept = params[cut(params) :], memory.own, memory.inner
         now, value = clock(memory, turn, turn_value)
-        return inner.choose(inner, family, law, known, own, kept, now, value, mind, index)
+        return inner.choose(inner, family, constants, known, own, kept, now, value, rng, index)
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    def propensity(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
         known, own, kept = params[cut(params) :], memory.own, memory.inner
         now, value = clock(memory, turn, turn_value)
-        return inner.propensity(family, law, known, own, kept, now, value, closed, arm, ties)
+        return inner.propensity(family, constants, known, own, kept, now, value, closed, arm, ties)
 
     @kernel
-    def recommend(family, law, params, ledger, memory, score):
-        inner.recommend(family, law, params[cut(params) :], memory.own, memory.inner, score)
+    def recommend(family, constants, params, ledger, memory, score):
+        inner.recommend(family, constants, params[cut(params) :], memory.own, memory.inner, score)
 
     @kernel
-    def finished(family, law, params, ledger, memory):
-        return inner.finished(family, law, params[cut(params) :], memory.own, memory.inner)
+    def finished(family, constants, params, ledger, memory):
+        return inner.finished(family, constants, params[cut(params) :], memory.own, memory.inner)
 
     @kernel
-    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
+    def deal(
+        policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal
+    ):
         known, own, kept = params[cut(params) :], memory.own, memory.inner
         now, value = clock(memory, turn, turn_value)
-        inner.deal(inner, family, law, known, own, kept, now, value, decisions, mind, deal)
+        inner.deal(inner, family, constants, known, own, kept, now, value, decisions, rng, deal)
 
     return PolicyKernels(indices, refresh, propensity, learn, choose, recommend, finished, deal)
 

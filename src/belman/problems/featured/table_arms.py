@@ -64,12 +64,12 @@ def meet(numbers, table, world, truth, features, eta):
 
 
 @kernel
-def as_it_is(law, eta):
+def as_it_is(constants, eta):
     return eta
 
 
 @kernel
-def earned(law, eta, uniform):
+def earned(constants, eta, uniform):
     return eta
 
 

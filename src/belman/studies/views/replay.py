@@ -219,7 +219,7 @@ def _walk(
     """Live along the log."""
     state = State.begin(_under(settings, policy))
     words, coin = chance.generator(seed), chance.generator(seed, 1)
-    toss = entry(chance.uniform).hold(LATER, mind=coin)
+    toss = entry(chance.uniform).hold(LATER, rng=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
     turns = 0
     averages = _Learnt(settings) if settings.has_contexts else _Averages()
