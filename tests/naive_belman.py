@@ -51,7 +51,7 @@ class Bernoulli:
         gain = (np.array(belief) - other) @ cls.mean_parameters(belief)
         return gain + special.betaln(*other) - special.betaln(*belief)
 
-    constants = staticmethod(stats.beta)
+    law = staticmethod(stats.beta)
 
 
 class Exponential:
@@ -98,7 +98,7 @@ class Exponential:
         )
 
     @staticmethod
-    def constants(a, b):
+    def law(a, b):
         return stats.gamma(a, scale=1.0 / b)
 
 
@@ -144,13 +144,13 @@ class Gaussian:
         return 0.5 * (ratio - 1.0 - math.log(ratio) + other[1] * (belief[0] - other[0]) ** 2)
 
     @staticmethod
-    def constants(m, k):
+    def law(m, k):
         return stats.norm(m, k**-0.5)
 
 
 def kl_by_quadrature(family, belief, other):
     """The twin of the twin: ∫ b ln(b/c), for a test of the closed forms above."""
-    first, second = family.constants(*belief), family.constants(*other)
+    first, second = family.law(*belief), family.law(*other)
     ends = first.ppf([1e-13, 1.0 - 1e-13])
     return integrate.quad(
         lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)),

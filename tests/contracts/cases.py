@@ -142,7 +142,7 @@ class Case(FamilyCase):
             ordinary, extreme = money_beliefs(family)
             super().__init__(family, ordinary=ordinary, extreme=extreme)
         elif self.law:
-            ordinary, extreme = self.constants.ordinary, self.constants.extreme
+            ordinary, extreme = self.law.ordinary, self.law.extreme
             size = 5_000 if family.closed_form else 1_000
             super().__init__(family, ordinary=ordinary, extreme=extreme, size=size)
         else:
@@ -163,8 +163,8 @@ class Case(FamilyCase):
     def log_density(self, belief: Any, theta: Any) -> Any:
         """By the textbook, or by the family itself."""
         return (
-            self.constants.log_density(belief, theta)
-            if self.constants
+            self.law.log_density(belief, theta)
+            if self.law
             else self.family.log_density(belief, theta)
         )
 
@@ -174,8 +174,8 @@ class Case(FamilyCase):
         if self.family.parameters == 2:
             return naive.normal_gamma_grid(belief)
         ends = (
-            self.constants.range
-            if self.constants
+            self.law.range
+            if self.law
             else getattr(self.family, "range", (-math.inf, math.inf))
         )
         return naive.line_grid(lambda theta: self.log_density(belief, theta), *ends)
