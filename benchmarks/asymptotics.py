@@ -43,7 +43,8 @@ PLAYERS = {"BelMan": belman.BelMan(), "IMED": belman.policies.IMED()}
 
 @kernel
 def count_low(
-    family, constants, prior, ledger, block, blank, generators, theta, greed, turns, seed, policy_call,
+    family, constants, prior, ledger, block, blank, generators, theta, greed, turns, seed,
+    policy_call,
     judged, best, m, low,
 ):  # fmt: skip
     """Count, in every run, the turns at which a worse arm is played and no judged mean is m."""

@@ -75,7 +75,8 @@ def _moved(first, second, arm, won, ahead):
 
 @kernel
 def watch_runs(
-    family, constants, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
+    family, constants, prior, ledger, block, blank, world, theta, means, generators, turn_values,
+    seed,
     policy_call, rule, bar, every, losses, before, doubt, scratch, turns, arms, lost, right,
 ):  # fmt: skip
     """Play every run until the rule has decided, or to the last turn; look at every so many."""

@@ -164,7 +164,8 @@ def _log_normal_mixture(total, squares, plays):
 
 @kernel
 def watch_lifts(
-    family, constants, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
+    family, constants, prior, ledger, block, blank, world, theta, means, generators, turn_values,
+    seed,
     policy_call, deal_call, dealt, chances, most, amount, swing, day, bar, to_the_end, stakes,
     stake_prior, any_prior, costs, gains, ratio_prior, bets, turns, arms, lost, right, ratio_missed,
     difference_missed,

@@ -173,11 +173,7 @@ class Case(FamilyCase):
         """Parameters θ and their probabilities under a belief."""
         if self.family.parameters == 2:
             return naive.normal_gamma_grid(belief)
-        ends = (
-            self.law.range
-            if self.law
-            else getattr(self.family, "range", (-math.inf, math.inf))
-        )
+        ends = self.law.range if self.law else getattr(self.family, "range", (-math.inf, math.inf))
         return naive.line_grid(lambda theta: self.log_density(belief, theta), *ends)
 
     def columns(self, theta: Any) -> tuple[Any, ...]:

@@ -52,9 +52,7 @@ class FamilyContract:
             pytest.skip("the statistics of this belief are not known here")
         for belief in case.ordinary:
             theta, weight = case.grid(belief)
-            expected = np.array(
-                [weight @ statistic for statistic in case.law.statistics(theta)]
-            )
+            expected = np.array([weight @ statistic for statistic in case.law.statistics(theta)])
             found = case.family.mean_parameters(belief)
             assert (
                 np.abs(expected - found) < 1e-9 * (np.abs(found) + deviations(case.family, belief))

@@ -26,10 +26,10 @@ class BeliefKernels(Bundle):
     |---|---|
     | `natural(constants, belief, out)` | η |
     | `from_natural(constants, eta, out)` | the coordinates of η |
-    | `blend(constants, belief, other, weight)` | belief ← weight·belief + (1 − weight)·other, in η |
+    | `blend(constants, belief, other, weight)` | belief ← weight·belief + (1−weight)·other, in η |
     | `log_partition(constants, belief)` | A(η) |
     | `mean_parameters(constants, belief, out)` | m(η) |
-    | `solve(constants, target, belief)` | moves `belief`, the first guess, to where m(η) = `target` |
+    | `solve(constants, target, belief)` | move `belief`, a first guess, to where m(η) = `target` |
     | `metric(constants, belief, out)` | ∇²A(η) |
     | `divergence(constants, belief, other)` | KL(belief ‖ other), stable |
     | `log_density(constants, belief, theta)` | ln b(θ) |

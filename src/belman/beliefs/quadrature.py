@@ -72,10 +72,10 @@ class Quadrature(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `slope(constants, theta)`, `parameter(constants, mean)` | the reward law's, or what stands in for them |
+    | `slope(constants, theta)`, `parameter(constants, mean)` | the reward law's, or stand-ins |
     | `excess(constants, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
-    | `window(constants, chi, nu)` | the mode in u, and how far the belief reaches to its left and right |
-    | `lay(constants, chi, nu, centre, left, right, mesh)` | fills it; θ₀, B′(θ₀), A − χθ₀ + νB(θ₀) |
+    | `window(constants, chi, nu)` | the mode in u, and the reach to its left and right |
+    | `lay(constants, chi, nu, centre, left, right, mesh)` | fill it; θ₀, B′(θ₀), A−χθ₀+νB(θ₀) |
     """
 
     belief: BeliefKernels

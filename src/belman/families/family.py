@@ -155,9 +155,9 @@ class FamilyKernels(Bundle):
     | `belief` | the bundle of the conjugate belief |
     | `update(constants, belief, reward)` | Bayes' theorem, in place |
     | `expected_reward(constants, belief)` | E[X], infinite where it does not exist |
-    | `worth(constants, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
+    | `worth(constants, belief)` | the number of rewards that the belief is worth; 0 if none |
     | `mean_cdf(constants, belief, x)` | P(E_θ[X] ≤ x) |
-    | `mean_quantile(constants, belief, level, upper)` | x with that chance below it (above if `upper`) |
+    | `mean_quantile(constants, belief, level, upper)` | x with that chance below it, or above it |
     | `sample(constants, belief, rng, theta)` | draws θ |
     | `sample_mean(constants, belief, rng)` | draws E_θ[X] |
     | `mean(constants, theta)` | E_θ[X] |
@@ -168,21 +168,21 @@ class FamilyKernels(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `imagine(constants, belief)` | late rewards: update with the statistic that the belief expects |
+    | `imagine(constants, belief)` | late rewards: update with the expected statistic |
     | `terms(constants, mean, spread, out)` | evidence: numbers kept per arm, so that … |
     | `weights(constants, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `terms_of(family, constants, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
-    | `reflected(constants, mean)` | the mean that `terms` and `weights` take where rewards are costs |
-    | `common_mean(constants, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
+    | `terms_of(family, constants, belief, worth, mean, spread, mirrored, out)` | by all of it |
+    | `reflected(constants, mean)` | the mean for `terms` and `weights` where rewards are costs |
+    | `common_mean(constants, w, mean, spread, v, …)` | x of least w·d(mean, x) + v·d(other, x) |
     | `spread(constants, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
     | `moved(constants, spread, mean, to)` | the spread if the mean were another |
-    | `pooled(constants, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
-    | `sharpness(constants, mean, spread)` | information of a reward, relative to the least informative |
-    | `coins(constants, prior, plays, total, squares)` | drift: that of an arm with so many rewards |
+    | `pooled(constants, beliefs, prior's mean, worth, spread, pool)` | share of spread no arm has |
+    | `sharpness(constants, mean, spread)` | information of a reward, over the least one |
+    | `coins(constants, prior, plays, total, squares)` | drift: sharpness for these totals |
     | `told(family, constants, belief, reward, coins)` | update where beliefs foretell, in place |
-    | `foretells(family, constants, belief)` | A: the difference a reward makes is ln of its chance |
-    | `tilted(constants, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
+    | `foretells(family, constants, belief)` | A: a reward changes it by ln of its chance |
+    | `tilted(constants, x, y, pull)` | A + ln E[exp(pull·X)], gradient, Hessian; or None |
     """
 
     belief: BeliefKernels
@@ -475,7 +475,7 @@ class Family(ABC):
         return out
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
-        """Run a template `(family, constants, …)`, such as one that walks over many arms' beliefs."""
+        """Run a template `(family, constants, …)`, such as one over beliefs of many arms."""
         when = LATER if self.closed_form else FIRST
         return entry(template, family=self.kernels)(when, constants=self.constants, **arguments)
 

@@ -97,7 +97,8 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 #: What costs have in common with the rewards that they mirror.
 _SAME = (
     "closed_form", "mean_exists", "conjugate", "foretells", "adds_up", "additive", "from_additive",
-    "plays_for_spread", "coordinates", "summed", "parameters", "reach", "least", "constants", "bregman",
+    "plays_for_spread", "coordinates", "summed", "parameters", "reach", "least", "constants",
+    "bregman",
     "default_prior", "completed", "proper", "check_prior", "spread_of", "_proper_words",
 )  # fmt: skip
 

@@ -142,7 +142,8 @@ def play_from(draw: Callable[..., tuple[float, float]]) -> Callable[..., int]:
 
     @kernel
     def play_runs(
-        family, constants, params, reveal, prior, ledger, block, blank, world, source, closed, generators,
+        family, constants, params, reveal, prior, ledger, block, blank, world, source, closed,
+        generators,
         turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward,
         plays, stop,
     ):  # fmt: skip

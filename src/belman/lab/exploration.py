@@ -261,7 +261,8 @@ def _recommend(advice_call, m, luck, score, chosen):
 
 @kernel
 def explore_runs(
-    family, constants, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators,
+    family, constants, prior, ledger, block, blank, world, theta, means, index, chosen, doubt,
+    generators,
     turn_values, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call,
     simple_regret, error, turns, plays, stop,
 ):  # fmt: skip

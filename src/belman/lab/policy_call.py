@@ -93,7 +93,8 @@ def call_advice(
 
 @inlined_kernel
 def call_deal(
-    policy, family, constants, params, ledger, memory, rng, index, heard, kept, block, deal, decisions,
+    policy, family, constants, params, ledger, memory, rng, index, heard, kept, block, deal,
+    decisions,
     turn, turn_value,
 ):  # fmt: skip
     """Deal so many decisions, and forget them: the block of ledger and memory stays as it is."""

@@ -348,7 +348,8 @@ def note(results, r, u, turn, horizon, jobs):
 
 @kernel
 def serve_runs(
-    family, constants, site, prior, ledger, groups, generators, turn_values, checkpoints, player, genie,
+    family, constants, site, prior, ledger, groups, generators, turn_values, checkpoints, player,
+    genie,
     scratch, diary, seed, first, policy_call, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""

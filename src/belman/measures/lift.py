@@ -208,7 +208,8 @@ def _lift(family, constants, arm, control, offset, slope, score, positive, quant
         level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
         side = 0.0 if j == 0 else _INSIDE if j == 2 else -_INSIDE
         out[1 + j] = _quantile(
-            family, constants, arm, control, offset, slope, level, _ABSOLUTE, over_control, quantiles,
+            family, constants, arm, control, offset, slope, level, _ABSOLUTE, over_control,
+            quantiles,
             a_low - c_high, a_high - c_low, middle + side * spread,
             level * (1.0 - level) * steepness,
         )  # fmt: skip
@@ -227,7 +228,8 @@ def _lift(family, constants, arm, control, offset, slope, score, positive, quant
     for j in range(3):
         level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
         out[4 + j] = _quantile(
-            family, constants, arm, control, offset, slope, level, _RELATIVE, over_control, quantiles,
+            family, constants, arm, control, offset, slope, level, _RELATIVE, over_control,
+            quantiles,
             max(low, -_FAR), min(high, _FAR), out[1 + j] / usual,
             level * (1.0 - level) * usual * steepness,
         )  # fmt: skip

@@ -66,7 +66,8 @@ def lay_out_all(x, u, layout, places, features):
 
 @kernel
 def choose(
-    policy, model, constants, params, belief, x, u, layout, places, features, sight, memory, rng, index,
+    policy, model, constants, params, belief, x, u, layout, places, features, sight, memory, rng,
+    index,
     turn: int,
 ):  # fmt: skip
     """The place of the arm to play, and how many share its index."""

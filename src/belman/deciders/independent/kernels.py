@@ -160,7 +160,8 @@ def fade(family, constants, truth, priors, stale, discount):
 
 @kernel
 def learn(
-    family, constants, truth, priors, pending, stale, reach, after, discount, arm: int, reward: float
+    family, constants, truth, priors, pending, stale, reach, after, discount, arm: int,
+    reward: float
 ):  # fmt: skip
     """Enter a reward; a discount below 1 first fades every belief and count towards its prior.
 
@@ -179,7 +180,8 @@ def learn(
 
 #: What renewing the rows of stale arms takes.
 _RENEWED = {
-    "constants", "params", "truth", "provisional", "working", "memory", "pending", "stale", "scratch",
+    "constants", "params", "truth", "provisional", "working", "memory", "pending", "stale",
+    "scratch",
 }  # fmt: skip
 
 

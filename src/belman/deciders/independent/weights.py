@@ -33,7 +33,8 @@ _DRAWS = 1024  # that stand for a chance which is not known
 
 @kernel
 def share_out(
-    policy, family, constants, params, truth, provisional, working, memory, pending, stale, scratch, rng,
+    policy, family, constants, params, truth, provisional, working, memory, pending, stale,
+    scratch, rng,
     deal, untried_first, decisions, turn, turn_value,
 ):  # fmt: skip
     """Bring what the policy sees up to date, and deal so many decisions."""

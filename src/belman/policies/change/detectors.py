@@ -3,7 +3,7 @@
 The contract of a detector: it hears the rewards of an arm, and says when they have changed.
 
 A detector keeps two rows an arm: `marks`, which are whole numbers (counts and places), and `state`.
-Its kernel `watch(family, constants, params, marks, state, reward)` takes in a reward and gives whether
+Its kernel `watch(family, constants, params, marks, state, reward)` takes in a reward and says if
 there is evidence of a change; the rows are then set to 0, and the arm is watched anew.
 
 The generalised likelihood ratio test of a change (Besson, Kaufmann, Maillard and Seznec, 2022).
