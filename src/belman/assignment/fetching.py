@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from .refusals import ServiceError, WeightsError
 from .transport import Transport
 
-_REFUSED = {400, 413, 422}  # for good; what else goes wrong may go well the next time
+_REFUSED = {400, 409, 413, 422}  # for good; what else goes wrong may go well the next time
 
 
 class Service:

@@ -1,0 +1,1 @@
+"""A simulated world of studies: time, storage, network and processes, all by a seed."""
