@@ -317,6 +317,24 @@ def test_what_a_service_refuses_is_handed_back_counted_and_logged(service, study
     assert study.status()["told"] == len(UNITS) - 1
 
 
+def test_an_outcome_that_the_study_never_takes_holds_up_no_other(service):
+    by_country = open_study(
+        "by country", ["a", "b"], segments=["country"], storage=service.storage, seed=1
+    )
+    segment = by_country.publish(100, segment={"country": "fr"}).segment
+    mine = decider(service, study="by country", segment=segment, fallback="a")
+    mine.observe(mine.decide("user-1"), 1.0)  # by no weights, of which such a study learns nothing
+    assert mine.fetch()
+    mine.observe(mine.decide("user-2"), 1.0)
+    assert not mine.send()
+    assert mine.counts == (0, 1, 1, 0), mine.problem
+    (back,) = mine.take_refused()
+    assert back.row["unit"] == "user-1"
+    assert "learns by segment" in back.why
+    assert mine.close()
+    assert by_country.status()["told"] == 1
+
+
 def test_arms_that_are_truths_come_back(service):
     truths = belman.open_study("truths", [True, False], storage=service.storage, seed=1)
     truths.publish(100)

@@ -20,6 +20,7 @@ from tests.attack import (
     restores,
     revoked,
     schema_versions,
+    simulated_world,
     state_files,
     strange_answers,
     watchers,
@@ -48,4 +49,5 @@ ATTACKS = [
     fuzzed_agents.ATTACK,
     fuzzed_relatives.ATTACK,
     fuzzed_studies.ATTACK,
+    simulated_world.ATTACK,
 ]
