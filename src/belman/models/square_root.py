@@ -79,11 +79,17 @@ def observe(root, projected, noise, keep, lean):
 @kernel
 def widen(root, place, amount, column):
     """S + amount² e eᵀ in place of S, for the coordinate e at a place; `column` is scratch (d)."""
-    size = column.size
-    for i in range(size):
+    for i in range(column.size):
         column[i] = 0.0
     column[place] = amount
-    for j in range(place, size):
+    add(root, place, column)
+
+
+@kernel
+def add(root, first, column):
+    """S + ccᵀ in place of S, for a column c that is 0 before its first place, and scratch then."""
+    size = column.size
+    for j in range(first, size):
         if column[j] == 0.0:
             continue
         length = math.hypot(root[j, j], column[j])
