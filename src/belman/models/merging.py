@@ -16,7 +16,7 @@ import numpy as np
 from belman.engine import LATER, entry, kernel
 from belman.models.model import Belief, Model
 from belman.models.shared import weigh
-from belman.models.square_root import add, observe, restore
+from belman.models.square_root import observe, restore, widen_along
 
 _NONE = 1e-300  # the noise of a reward without noise
 
@@ -44,7 +44,7 @@ def merge(mean, root, prior, scratch, first: int, second: int):
         mean[i] += gain[i] * (mean[first] / wide) if i != first else 0.0
         apart[i] = gain[i] / math.sqrt(wide)
     mean[first] *= 1.0 + gain[first] / wide
-    add(root, 0, apart)
+    widen_along(root, 0, apart)
 
 
 @kernel

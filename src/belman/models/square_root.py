@@ -82,20 +82,19 @@ def widen(root, place, amount, column):
     for i in range(column.size):
         column[i] = 0.0
     column[place] = amount
-    add(root, place, column)
+    widen_along(root, place, column)
 
 
 @kernel
-def add(root, first, column):
-    """S + ccᵀ in place of S, for a column c that is 0 before its first place, and scratch then."""
-    size = column.size
-    for j in range(first, size):
+def widen_along(root, first, column):
+    """S + ccᵀ in place of S, for a column c (d) that is 0 before the `first`; c is used up."""
+    for j in range(first, column.size):
         if column[j] == 0.0:
             continue
         length = math.hypot(root[j, j], column[j])
         cosine, sine = root[j, j] / length, column[j] / length
         root[j, j] = length
-        for i in range(j + 1, size):
+        for i in range(j + 1, column.size):
             old = root[i, j]
             root[i, j] = cosine * old + sine * column[i]
             column[i] = cosine * column[i] - sine * old

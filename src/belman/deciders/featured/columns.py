@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from belman.deciders.featured.slots import FREE, SQUARE, Pooled, Rescaled, Slots
 from belman.engine import kernel
+from belman.models.correcting import correct
 from belman.models.rescaling import Step
 from belman.models.shared import learn, marginal
 from belman.models.sight import look_at_all
@@ -82,6 +83,18 @@ def take_in(model, constants, belief, x, own, layout, row, arm: int, reward: flo
     """Learn the reward of an arm that has the slots `own`, and return ln of the chance it had."""
     lay_out(x, own, layout, arm, row)
     return learn(model, constants, belief, row, reward)
+
+
+@kernel
+def replace(
+    model, constants, belief, x, own, layout, row, arm: int, old: float, new: float, kept: float
+):
+    """Let a reward that an arm with the slots `own` brought be `new` where it was `old` (NaN for
+    none), as far as it is `kept`.
+    """
+    lay_out(x, own, layout, arm, row)
+    correct(model, constants, belief, row, old, new, kept)
+    return 0
 
 
 @kernel

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from belman import chance
+from belman import chance, codec
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
-from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
+from belman.deciders.decider import Asking, Choice, Draw, Plain
 from belman.deciders.featured import saving, settings, views
 from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
@@ -23,6 +23,8 @@ from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import CATEGORY, Slots
 from belman.deciders.independent.independent import IndependentDecider
+from belman.deciders.independent.saving import patch as patch_of
+from belman.deciders.learnt import Anew, Learnt, Sums, swapped
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.deciders.totals import InContexts
 from belman.errors import ArmError, RewardError, SettingError
@@ -311,10 +313,9 @@ class FeaturedDecider(InContexts):
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
         self.inward(reward)
-        self.totals.check_reward(self._counted(choice), reward, self._value(reward))
+        self.totals.check_reward(self._counted(choice), reward, self.value(reward))
 
-    def _value(self, reward: float) -> float:
-        """Return a reward, or cost, on the scale of the family of totals."""
+    def value(self, reward: Any) -> float:
         return -float(reward) if self.minimise else float(reward)
 
     def settle(self, choice: Choice, reward: float | None) -> None:
@@ -323,7 +324,7 @@ class FeaturedDecider(InContexts):
             self.totals.cancel(name)
             return
         value = self.inward(reward)
-        self.totals.tell(name, reward, self._value(reward))
+        self.totals.tell(name, reward, self.value(reward))
         self._take_in(choice, value)
 
     def expected(self, choice: Choice) -> float:
@@ -345,18 +346,30 @@ class FeaturedDecider(InContexts):
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         raise RewardError("rewards along features are learnt one by one, each in its context")
 
-    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
-        return None
-
-    def patch_to(self, other: Decider) -> Plain:
-        assert isinstance(other, FeaturedDecider)
-        return {"state": other.state()}
+    def corrected(
+        self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
+    ) -> Plain | None:
+        fades = self.model.keep < 1.0
+        if anew is not None:
+            whole: Learnt | None = anew.whole
+        else:
+            taken, put = (None if one is None else self.value(one) for one in (old, new))
+            whole = swapped(self.family, self.learnt(self._counted(choice).arm), taken, put)
+        if whole is None or (fades and anew is None):
+            return None
+        kept = self.model.keep**anew.since if fades and anew is not None else 1.0
+        arm = None if choice.candidate is not None else codec.encode_arm(choice.arm)
+        said = [None if one is None else self.inward(one) for one in (old, new)]
+        told = [arm, choice.context, choice.candidate, *said, kept]
+        return {"rewards": [told], "totals": patch_of(self._counted(choice).arm, whole)}
 
     def take(self, patch: Mapping[str, Any]) -> None:
-        other = FeaturedDecider.restore(patch["state"], "the log")
-        self.knowledge = other.knowledge
-        self.totals.take(self.totals.patch_to(other.totals))
-        self._prepare()
+        for arm, context, candidate, old, new, kept in patch["rewards"]:
+            name = None if arm is None else codec.decode_arm(arm)
+            side = self._side(Choice(name, candidate=candidate))
+            rewards = (np.nan if one is None else one for one in (old, new))
+            self._calls.replace(context or {}, *side, *rewards, kept)
+        self.totals.take(patch["totals"])
 
     # Arms
 
