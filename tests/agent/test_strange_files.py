@@ -68,7 +68,7 @@ def other_kind(content: Any) -> None:
         ("featured", state("rows", 0, "x", value=None), "no column is for"),
         ("featured", state("context", "slots", 0, 2, value=7), "slots: '7' stands where a text"),
         ("featured", state("context", "squared", value="yes"), "squared: 'yes' stands"),
-        ("featured", state("context", "what", value="features"), "what: 'features'|belong"),
+        ("featured", state("context", "what", value="features"), "a slot of no name"),
         ("featured", state("context", "waiting", value={"c": [["x", -1]]}), "'-1' stands"),
         ("featured", state("context", "levels", "c", 0, 0, value="other"), "do not belong"),
         ("featured", state("context", "slots", 1, 1, value="squared"), "a slot of no name"),
