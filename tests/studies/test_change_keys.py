@@ -54,3 +54,20 @@ def test_an_ask_and_a_change_may_have_the_same_key(storage):
     ticket = study.ask(key="mine")
     study.pause(key="mine")
     assert study.ask(key="mine") == ticket
+
+
+def test_a_request_that_was_no_news_is_known_by_its_key_all_the_same(opened, clock):
+    study = opened(window=60.0, clock=clock)
+    ticket = study.ask().id
+    assert study.tell(ticket, 1.0, key="first")
+    assert not study.tell(ticket, 1.0, key="the same")
+    assert study.tell(ticket, 0.0, key="last")
+    assert not study.tell(ticket, 1.0, key="the same")  # sent again, and late
+    clock.now += 61.0
+    assert study.status()["reward"] == 0.0
+    assert study.correct(ticket, 1.0, "a mistake", key="first")
+    assert not study.correct(ticket, 1.0, "a mistake", key="the same")
+    assert study.correct(ticket, 0.0, "refund", key="last")
+    assert not study.correct(ticket, 1.0, "a mistake", key="the same")
+    assert study.status()["reward"] == 0.0
+    study.check()

@@ -86,7 +86,8 @@ class Correction:
         whole = together(before, metrics)
         if utility is not None and metrics:
             new = checked(unit, None, whole)
-        if outcome.reward == new and before == whole:
+        is_news = outcome.reward != new or before != whole
+        if not is_news and keyed is None:  # a key is kept: sent again later, it would be news
             return False
         if new is not None:
             unit.state.decider.check_reward(unit.state.choice(outcome), new)
@@ -103,7 +104,7 @@ class Correction:
             body[SHARES] = chances
         text = json.dumps(body, ensure_ascii=False, allow_nan=False)
         unit.write(Kind.CORRECTED, arm=outcome.arm, ticket=number, reward=new, key=keyed, body=text)
-        return True
+        return is_news
 
     def _patch(
         self, unit: UnitOfWork, number: int, outcome: Outcome, new: float | None

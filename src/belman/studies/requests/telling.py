@@ -58,14 +58,15 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
     is_part = utility is not None and book.window is not None and utility.has_part(whole)
     reward = None if is_part else _so_far(unit, before, request.reward, whole)
     is_same = before.reward == reward and (before.metrics or {}) == whole
-    if is_same and not book.accumulate:
+    is_news = book.accumulate or not is_same
+    if not is_news and key is None:  # a key is kept: sent again later, it would be news
         return False
     if reward is not None:
         unit.state.decider.check_reward(unit.state.choice(before), reward)
     told = check_number(request.reward) if book.adds_rewards else reward
     text = metrics_body(metrics) if metrics else None
     unit.write(Kind.TOLD, arm=before.arm, ticket=number, reward=told, key=key, body=text)
-    return True
+    return is_news
 
 
 def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
