@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 import belman
-from belman.errors import BelmanError, StudyError
+from belman.errors import ArmError, BelmanError, StudyError
 from belman.studies import open_study
 
 HALF = "a\ud800"
@@ -135,3 +135,9 @@ def test_whole_numbers_that_javascript_cannot_read_are_not_published(tmp_path):
     with pytest.raises(StudyError, match=r"9007199254740992 cannot be published.*below 2\*\*53"):
         far.publish(10)
     study.storage.close()
+
+
+def test_an_arm_of_a_table_that_is_long_is_said_short(opened):
+    with pytest.raises(ArmError) as refused:
+        opened().record({"arm": ["a" * 10**6], "reward": [1.0]})
+    assert len(str(refused.value)) < 500

@@ -16,6 +16,7 @@ from belman.errors import (
     StudyError,
     listing,
     nearest,
+    shown,
 )
 from belman.escaping import for_csv
 from belman.families import Family
@@ -133,7 +134,7 @@ class ArmTexts:
             meant, arms = self.meant(cells[i], frame.typed), list(self._own.values())
             if not meant:
                 there = f"this study knows {listing(arms)}{nearest(cells[i], arms)}"
-                return f"row {i + 1}: unknown arm {cells[i]!r}: {there}"
+                return f"row {i + 1}: unknown arm {shown(cells[i])}: {there}"
             remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
             return f"row {i + 1}: {cells[i]!r} may be {listing(meant)}: {remedy}"
 
