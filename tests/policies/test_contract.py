@@ -21,7 +21,8 @@ from tests.policies.interpreted_play import taught
 
 def test_every_policy_keeps_the_contract():
     """Interpreted, so that policies present and future cost no compilation; what a policy demands
-    is set to 20.
+    is set to 20. BelMan is tried with one exposure of each kind: by the turn, by the evidence, and
+    with a pseudobelief.
     """
     script = """
 from dataclasses import MISSING, fields
@@ -31,12 +32,11 @@ from belman.policies import POLICIES
 from belman.testing import check_policy
 def made(name, kind):
     demanded = [f.name for f in fields(kind) if f.default is f.default_factory is MISSING]
-    quick = {"discount": 0.5} if name == "gittins" else {"draws": 20} if name == "ids" else {}
+    quick = {"discount": 0.5} if name == "gittins" else {"draws": 4} if name == "ids" else {}
     return kind(**dict.fromkeys(demanded, 20), **quick)
 for policy in (
     *(made(name, kind) for name, kind in POLICIES.items()),
-    BelMan.paper(), BelMan.until(100), BelMan(exposure.Infinite()),
-    BelMan(exposure.FadingEvidence(), "natural"), BelMan(exposure.two_phase(20)),
+    BelMan.paper(), BelMan(exposure.FadingEvidence(), "natural"),
 ):
     check_policy(policy, Bernoulli())
 print("true")
