@@ -5,9 +5,10 @@ SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(SCRIPTS)
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-# pip would compile all that it installs, libraries' own tests too, file after file; this takes what is used, on all cores.
-install = $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '$(1)' && \
-	{ $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true; }
+# pip would compile all that it installs, libraries' own tests too, file after file: Python compiles what is imported, once.
+install = $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '$(1)'
+# The tests start hundreds of processes, and each would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 

@@ -1,14 +1,19 @@
-"""Every test and example plays compiled code, unless it says otherwise; and linear algebra has one
+"""Every test and page plays compiled code, unless it says otherwise; and linear algebra has one
 thread, for two processes share the cores, and threads that wait for one another keep them busy.
 """
 
+import doctest
 import os
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+_NONE = doctest.DocTest([], {}, "", None, None, None)
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +33,25 @@ def _names_are_free_again() -> Iterator[None]:
         for name in set(kind.registry) - names:
             if not kind.registry[name].__module__.startswith("belman."):
                 del kind.registry[name]
+
+
+#: Rooms whose docstrings play in the lab, thousands of turns.
+_PLAY = ("lab", "suite", "figures", "plots", "measures", "engine")
+
+
+@pytest.fixture(autouse=True)
+def _examples_are_interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let Python run the kernels of a docstring: to compile them takes seconds for a few calls."""
+    from belman.engine import tiers
+
+    where = request.path.parts
+    room = where[where.index("belman", where.index("src")) + 1] if "src" in where else None
+    words = " ".join(one.source for one in getattr(request.node, "dtest", _NONE).examples)
+    if room is None or room in _PLAY or "simulate" in words or "explore(" in words:
+        yield
+    else:
+        with tiers.interpreted(), np.errstate(all="ignore"):
+            yield
 
 
 #: Modules that run in the environments of other libraries.
