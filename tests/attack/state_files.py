@@ -49,7 +49,7 @@ _ANEW = re.compile(
     r"(.*/(agents/\d+|agent|blank))?/belman\b.*"
     r"|.*/(family|model|policy|exposure|settings|breaker)\b.* was put in"
     r"|/(segment|decisions|published|valid_until) was put in"
-    r"|(.*/)?policy was .*|.*/family/prior\b.*|/agent/(working|memory|mind|stale)\b.*"
+    r"|(.*/)?policy was .*|.*/family/prior\b.*|/agent/(working|memory|rng|stale)\b.*"
 )
 
 

@@ -24,7 +24,7 @@ PLAY = """
     from tests.engine.loops import turns
     arm = Bernoulli()
     out = np.array(arm.prior)
-    entry(turns, family=arm.kernels)(law=arm.law, belief=out, count=2)
+    entry(turns, family=arm.kernels)(constants=arm.constants, belief=out, count=2)
     made = cache.cache_directory()
     print(out.tolist())
     print(cache.cache_directory())

@@ -144,7 +144,7 @@ class BanditRunner:
 
 
 class PythonRunner:
-    """A player in plain Python: called with (arms, mind) once per run, it has `ask` and `tell`.
+    """A player in plain Python: called with (arms, rng) once per run, it has `ask` and `tell`.
 
     Arms are 0, 1, …; `rng` is a NumPy Generator for the player's own draws. It meets the same
     nature as compiled players.

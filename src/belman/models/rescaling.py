@@ -67,8 +67,9 @@ def _inverse(root: Floats) -> Floats:
     """Return (LLᵀ)⁻¹."""
     from scipy.linalg import lapack  # a fifth of a second, for those who have contexts
 
-    lower, _ = lapack.dpotri(root, lower=1)
-    found: Floats = np.tril(lower) + np.tril(lower, -1).T
+    inverse, _ = lapack.dtrtri(root, lower=1)  # dpotri starts threads for a dozen coefficients
+    inverse = np.tril(inverse)
+    found: Floats = inverse.T @ inverse
     return found
 
 
