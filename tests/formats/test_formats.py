@@ -1,9 +1,15 @@
-"""What an earlier commit, and after it every release, wrote is read, and played on as it was."""
+"""What a release wrote is read by all that follow, and played on as it was.
+
+Formats are frozen by the first release: until CHANGELOG.md has its heading a sample may fail, and
+`python -m tests.formats.samples` writes all of them anew.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +17,12 @@ import belman
 from belman.studies import Storage, open_study
 from tests.formats.samples import AGENTS, CLOCK, FOLDER, UNITS, next_asks, opened
 
-pytestmark = pytest.mark.interpreted
+CHANGES = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+RELEASED = re.search(r"^## \[\d", CHANGES, re.MULTILINE) is not None
+pytestmark = [
+    pytest.mark.interpreted,
+    pytest.mark.xfail(not RELEASED, reason="write samples anew: formats are not frozen yet"),
+]
 NEXT = json.loads((FOLDER / "next.json").read_text(encoding="utf-8"))
 
 
