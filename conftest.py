@@ -1,9 +1,9 @@
-"""Every test and page plays compiled code, unless it says otherwise; and linear algebra has one
+"""Every test plays compiled code, unless it says otherwise; and linear algebra has one
 thread, for two processes share the cores, and threads that wait for one another keep them busy.
 """
 
-import doctest
 import os
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,9 +11,6 @@ import pytest
 
 os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-_NONE = doctest.DocTest([], {}, "", None, None, None)
 
 
 @pytest.fixture(autouse=True)
@@ -35,19 +32,19 @@ def _names_are_free_again() -> Iterator[None]:
                 del kind.registry[name]
 
 
-#: Rooms whose docstrings play in the lab, thousands of turns.
-_PLAY = ("lab", "suite", "figures", "plots", "measures", "engine")
+#: Rooms whose docstrings play thousands of turns, and words of examples and pages that do.
+_PLAY = re.compile(r"/belman/(lab|suite|figures|plots|measures|engine)/")
+_PLAYED = re.compile(r"simulate|explore\(|queue\(")
 
 
 @pytest.fixture(autouse=True)
 def _examples_are_interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let Python run the kernels of a docstring: to compile them takes seconds for a few calls."""
+    """Let Python run the kernels of an example: to compile them takes seconds for a few calls."""
     from belman.engine import tiers
 
-    where = request.path.parts
-    room = where[where.index("belman", where.index("src")) + 1] if "src" in where else None
-    words = " ".join(one.source for one in getattr(request.node, "dtest", _NONE).examples)
-    if room is None or room in _PLAY or "simulate" in words or "explore(" in words:
+    example = getattr(request.node, "dtest", None)
+    words = "".join(one.source for one in example.examples) if example else ""
+    if not words or _PLAYED.search(words) or _PLAY.search(request.path.as_posix()):
         yield
     else:
         with tiers.interpreted(), np.errstate(all="ignore"):
