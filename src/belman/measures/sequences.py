@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from belman.errors import SettingError
-from belman.measures.martingales import Betting, Floats, Martingale
+from belman.measures.martingales import Floats, Martingale
 
 _FAR, _NEAR = 1e300, 1e-300
 _RATES = 0.5 ** np.arange(1.0, 13.0)  # λ: for differences that are plain, and for small ones
@@ -108,42 +108,6 @@ def log_separation(martingales: Sequence[Martingale]) -> float:
         found = minimize_scalar(total, bounds=(low, high), method="bounded", options=options)
         least = min(least, float(found.fun))
     return least
-
-
-def weighted_sequence(
-    rewards: Floats, weights: Floats, most: float, delta: float
-) -> tuple[float, float]:
-    """The value of a policy from a log of another one, by bets, at every look at once.
-
-    `rewards` lie in [0, 1]; `weights` are the chances of what was played under the policy that is
-    asked about (1 or 0 for a single arm) over the logged ones, `most` the largest that they can be
-    (1/floor for a single arm). Weighted rewards have the value as their mean whatever came before,
-    and so have one minus weighted shortfalls, which bounds it from above.
-
-    >>> rng = np.random.default_rng(7)
-    >>> chosen, rewards = rng.random(4_000) < 0.1, rng.random(4_000) < 0.4
-    >>> low, high = weighted_sequence(rewards * 1.0, chosen / 0.1, 10.0, 0.05)
-    >>> 0.25 < low < 0.4 < high < 0.55
-    True
-    """
-    gains, shortfalls = Betting((0.0, most)), Betting((0.0, most))
-    values = np.asarray(rewards, dtype=np.float64)
-    if not ((values >= 0.0) & (values <= 1.0)).all():
-        raise SettingError("weighted sequences are for rewards from 0 to 1: scale them first")
-    gains.add(weights * values)
-    shortfalls.add(weights * (1.0 - values))
-    bar = -math.log(0.5 * delta)
-    low = _falling_root(gains.log_below, bar, most)
-    return min(low, 1.0), max(1.0 - _falling_root(shortfalls.log_below, bar, most), 0.0)
-
-
-def _falling_root(log: Callable[[float], float], bar: float, most: float) -> float:
-    """Where a decreasing function falls to the bar, between 0 and `most`."""
-    from scipy.optimize import brentq
-
-    if log(most * 1e-15) <= bar:
-        return 0.0
-    return float(brentq(lambda mean: log(mean) - bar, most * 1e-15, most, xtol=1e-15 * most))
 
 
 def _end(martingale: Martingale, bar: float, side: int) -> float:

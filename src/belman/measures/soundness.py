@@ -202,11 +202,7 @@ class Drift:
     """
 
     def __init__(
-        self,
-        arm: Hashable,
-        family: Family,
-        prior: ArrayLike | None = None,
-        units: Units = OWN,
+        self, arm: Hashable, family: Family, prior: ArrayLike | None = None, units: Units = OWN
     ) -> None:
         self.arm, self._family, self._units = arm, family, units
         self._prior = np.array(family.prior if prior is None else prior, dtype=np.float64)
