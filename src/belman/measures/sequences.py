@@ -30,7 +30,19 @@ _COSTS = -np.log1p(-_RATES) - _RATES
 
 
 def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
-    """The means at which the martingale is below 1/δ.
+    """Compute a confidence sequence of a mean: where the martingale is below 1/δ.
+
+    Parameters
+    ----------
+    martingale
+        What the rewards of the arm say against each mean (`mixture`).
+    delta
+        The chance with which the mean may ever lie outside, over all looks.
+
+    Returns
+    -------
+    tuple of float
+        The least and the largest mean.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -43,11 +55,23 @@ def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
 
 
 def difference_sequence(arm: Martingale, control: Martingale, delta: float) -> tuple[float, float]:
-    """The differences arm − control of all pairs of means whose martingales multiply to less than
-    1/δ.
+    """Compute a confidence sequence of the difference arm − control.
 
-    The largest is the largest over s of upper end(s) − lower end(ln 1/δ − s): how much of the doubt
+    It holds the differences of all pairs of means whose martingales multiply to less than 1/δ. The
+    largest is the largest over s of upper end(s) − lower end(ln 1/δ − s): how much of the doubt
     is given to which arm.
+
+    Parameters
+    ----------
+    arm, control
+        What the rewards of either arm say against each mean (`mixture`).
+    delta
+        The chance with which the difference may ever lie outside, over all looks.
+
+    Returns
+    -------
+    tuple of float
+        The least and the largest difference.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -62,7 +86,14 @@ def difference_sequence(arm: Martingale, control: Martingale, delta: float) -> t
 def ratio_sequence(
     arm: Martingale, control: Martingale, delta: float
 ) -> tuple[float, float] | None:
-    """The same for the difference as a share of control's mean; None where that may be 0 or less.
+    """Compute a confidence sequence of the difference as a share of control's mean.
+
+    Parameters and δ are those of `difference_sequence`.
+
+    Returns
+    -------
+    tuple of float or None
+        The least and the largest share; None where control's mean may be 0 or less.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -85,8 +116,18 @@ def ratio_sequence(
 
 
 def log_separation(martingales: Sequence[Martingale]) -> float:
-    """ln of the product of all martingales at the common mean that suits them best: at ln 1/δ the
-    arms have not all the same mean, up to a chance δ of ever saying so wrongly.
+    """Measure how much the rewards of some arms speak against one mean for all of them.
+
+    Parameters
+    ----------
+    martingales
+        What the rewards of each arm say against each mean (`mixture`).
+
+    Returns
+    -------
+    float
+        ln of the product of all martingales at the common mean that suits them best. At ln 1/δ the
+        arms have not all the same mean, up to a chance δ of ever saying so wrongly.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -171,8 +212,26 @@ def _joint(
 
 
 def policy_value_sequence(rewards: Floats, weights: Floats, delta: float) -> tuple[float, float]:
-    """The average so far of a policy's value at each turn, for rewards from 0 to 1: ever outside of
-    these ends with a chance of at most δ.
+    """Compute a confidence sequence of a policy's value from a log of another policy.
+
+    Parameters
+    ----------
+    rewards
+        The logged rewards, from 0 to 1, in the order of time.
+    weights
+        The policy's chance of each logged choice over the logged chance.
+    delta
+        The chance with which the value may ever lie outside, over all looks.
+
+    Returns
+    -------
+    tuple of float
+        Ends of the average value so far.
+
+    Raises
+    ------
+    SettingError
+        If a reward lies outside of 0 and 1.
 
     >>> rng = np.random.default_rng(7)
     >>> chosen, rewards = rng.random(4_000) < 0.1, rng.random(4_000) < 0.4
