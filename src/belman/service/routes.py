@@ -177,7 +177,7 @@ async def correct(
     """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
     key = idempotency_key(request.scope, body.key)
     change = partial(study.correct, ticket, body.reward, body.reason, metrics=body.metrics, key=key)
-    return json_response({"changed": await registry_of(request).change(change)})
+    return json_response({"changed": await registry_of(request).correct(change)})
 
 
 @router.post(
