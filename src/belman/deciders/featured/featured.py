@@ -88,8 +88,8 @@ class FeaturedDecider(InContexts):
         self.spread = settings.check_scale(scale)
         self.minimise = settings.check_minimise(minimise, self.model)
         names = settings.check_names(context or (), "context")
-        told = Slots(names, True, "context", squared=self.pooling == "disjoint")
-        slots = Slots(known, False, "features")
+        told = Slots(names, "context", squared=self.pooling == "disjoint")
+        slots = Slots(known, "features")
         pairs = settings.check_interactions(interactions, told.arrays, slots.arrays)
         columns = Columns(self.pooling, pairs)
         self.knowledge = Knowledge(self.model, self.spread, told, slots, columns)
@@ -97,8 +97,9 @@ class FeaturedDecider(InContexts):
         self._dice = Dice(self._rng)
         self._rows = [slots.check(given[arm]) for arm in self._arms if known]
         settings.check_kinds(self._rows)
+        self.knowledge.arms = len(self._arms)
         for row in self._rows:
-            slots.meet(row)
+            slots.meet(row, self.knowledge.room(False))
         for moments in slots.moments.values():
             moments.renew()
         totals, counted = self._arms or [CANDIDATE], settings.family_of(self.model, family)
@@ -183,7 +184,6 @@ class FeaturedDecider(InContexts):
         return Asking(values, rows)
 
     def check_room(self, asking: Asking, n: int = 1) -> None:
-        self.knowledge.check_room(asking.context or {}, asking.candidates or [])
         if n == 1:
             return
         arms = len(self._arms if asking.candidates is None else asking.candidates)
@@ -295,7 +295,7 @@ class FeaturedDecider(InContexts):
 
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
         decider = self
-        if self.knowledge.check_room(asking.context or {}, asking.candidates or []):
+        if self.knowledge.news(asking.context or {}, asking.candidates or []):
             decider = self.copy()  # a log knows of no look before the choice
             decider.meet(asking, count=False)
         names, rows, places = decider.at_hand(asking, among)

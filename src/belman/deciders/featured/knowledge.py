@@ -1,7 +1,8 @@
 """What a contextual agent knows: the slots of contexts and arms, and the forms of the belief.
 
-New levels get columns that hold their prior alone. The prior is in the units of the
-numbers: where one is measured on another scale, it is stated anew for the rewards learnt so far.
+New levels get columns that hold their prior alone, as long as there is room (`budget.py`). The
+prior is in the units of the numbers: where one is measured on another scale, it is stated anew for
+the rewards learnt so far.
 """
 
 from __future__ import annotations
@@ -11,32 +12,34 @@ from copy import deepcopy
 from itertools import islice
 from typing import Any
 
+from belman.deciders.featured import budget
 from belman.deciders.featured.columns import Columns
-from belman.deciders.featured.forms import MOST_BENT, Form
-from belman.deciders.featured.slots import Floats, Slots
-from belman.errors import SettingError
+from belman.deciders.featured.forms import MOST_BENT, Form, models_for
+from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
 from belman.models import Belief, Model
-from belman.models.model import MOST_FEATURES
 from belman.models.rescaling import rescale
 
 
 class Knowledge:
-    """A belief about what contexts and features of arms count, in one form or two."""
+    """A belief about what contexts and features of arms count, in one form or several."""
 
     def __init__(
         self, model: Model, scale: float, context: Slots, features: Slots, columns: Columns
     ) -> None:
         self.model = model
         self.context, self.features = context, features
-        self.forms = [Form(model, scale, columns)]
-        #: Whether a form with squares is there, or may come with the first number.
+        #: Forms with numbers as they are, one a model, and then those with squares, if any.
+        self.models = models_for(model, columns.pooling)
+        self.forms = [Form(one, scale, deepcopy(columns)) for one in self.models]
+        #: Whether forms with squares are there, or may come with the first number.
         self.bends = columns.pooling == "disjoint"
         self.arms = 0
 
     @property
     def leading(self) -> int:
         """The place of the form that speaks."""
-        return int(len(self.forms) > 1 and self.forms[1].standing > self.forms[0].standing)
+        standing = [form.standing for form in self.forms]
+        return standing.index(max(standing))
 
     @property
     def form(self) -> Form:
@@ -54,18 +57,27 @@ class Knowledge:
         return self.form.columns
 
     def grow(self, arms: int) -> None:
-        """Give columns to what is new, of so many arms."""
-        self.check_size(self.context, self.features, arms)
+        """Give columns to what is new, of so many arms; levels make room for arms."""
+        parts = (self.forms[0].columns, self.context, self.features, arms)
+        allowed = budget.most(*parts)  # before anything is changed
+        pooled = []
+        while budget.needed(*parts) > allowed:
+            pooled.append((True, self.context.pool()))
+        self.pool(pooled)
         self.arms = arms
-        if self.bends and len(self.forms) == 1 and self.context.squares:
-            self.forms.append(self.forms[0].bent())
-        if len(self.forms) > 1:
-            wanted = self.forms[1].columns.wanted(self.context, self.features, arms)
+        if self.bends and self.context.squares:
+            self.bend()
+            wanted = self.forms[-1].columns.wanted(self.context, self.features, arms)
             if next(islice(wanted, MOST_BENT, None), None) is not None:
-                self.forms.pop()
+                del self.forms[len(self.models) :]
                 self.bends = False
         for form in self.forms:
             form.grow(self.context, self.features, arms)
+
+    def bend(self) -> None:
+        """Have forms with squares beside those without."""
+        if len(self.forms) == len(self.models):
+            self.forms += [form.bent() for form in self.forms]
 
     def meet(
         self,
@@ -73,18 +85,43 @@ class Knowledge:
         candidates: Sequence[Mapping[str, Any]],
         count: bool = True,
     ) -> bool:
-        """Take in values, and `count` numbers; whether there are more columns than before."""
-        new = self.check_room(context, candidates)  # before anything is changed
-        changes = [(True, changed) for changed in self.context.meet(context, count)]
+        """Take in values, and `count` them; whether columns are others than before."""
+        size = len(self.context), len(self.features)
+        met = [(True, one) for one in self.context.meet(context, self.room(True), count)]
         for candidate in candidates:
-            changes += [(False, changed) for changed in self.features.meet(candidate, count)]
+            met += [(False, one) for one in self.features.meet(candidate, self.room(False), count)]
+        changes = [(side, one) for side, one in met if isinstance(one, Rescaled)]
         if changes:
             for form in self.forms:
                 steps = [step for one in changes for step in form.columns.change(*one)]
-                rescale(self.model, form.belief, steps)
-        if new:
-            self.grow(self.arms)
-        return new
+                rescale(form.model, form.belief, steps)
+        pooled = [(side, one) for side, one in met if isinstance(one, Pooled)]
+        if not pooled and size == (len(self.context), len(self.features)):
+            return False
+        self.pool(pooled)
+        self.grow(self.arms)
+        return True
+
+    def room(self, of_context: bool) -> Room:
+        """Return the room for levels of the context, or of features."""
+        columns = self.forms[0].columns
+        return budget.room(of_context, columns, self.context, self.features, self.arms)
+
+    def pool(self, pooled: Sequence[tuple[bool, Pooled]]) -> None:
+        """Let levels join the others, which may be new, and have no columns for free slots."""
+        for of_context, one in pooled:
+            for form in self.forms:
+                form.grow(self.context, self.features, self.arms)
+                form.pool(of_context, one)
+        for of_context, one in pooled:
+            slots = self.context if of_context else self.features
+            if slots.slots[one.slot].kind == FREE:
+                for form in self.forms:
+                    form.drop(of_context, one.slot)
+
+    def news(self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether some of these values have no slot yet."""
+        return self.context.news(context) or any(map(self.features.news, candidates))
 
     def kept(self) -> list[tuple[list[Floats], float]]:
         """Return a copy of what is believed, to go back to."""
@@ -96,22 +133,3 @@ class Knowledge:
             form.score = score
             for part, before in zip(form.belief, parts, strict=True):
                 part[...] = before
-
-    def check_room(
-        self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]
-    ) -> bool:
-        """Whether values bring something new; SettingError where that is too much."""
-        if not self.context.news(context) and not any(map(self.features.news, candidates)):
-            return False
-        trial_context, trial_features = deepcopy((self.context, self.features))
-        trial_context.meet(context)
-        for candidate in candidates:
-            trial_features.meet(candidate)
-        self.check_size(trial_context, trial_features, self.arms)
-        return True
-
-    def check_size(self, context: Slots, features: Slots, arms: int) -> None:
-        """Refuse more columns than a belief can have."""
-        wanted = self.forms[0].columns.wanted(context, features, arms)
-        if next(islice(wanted, MOST_FEATURES, None), None) is not None:
-            raise SettingError(f"these features are too many: at most {MOST_FEATURES:,}")
