@@ -131,6 +131,14 @@ class Registry:
         self.forget(name)
         return found
 
+    def reopen(self, name: str) -> None:
+        """Open a study anew at its next use, by the log that is there then."""
+        try:
+            self.storage.reopen(name)
+        except UnknownStudyError:
+            raise self._unknown(name) from None
+        self.forget(name)
+
     def forget(self, name: str) -> None:
         """Open a study anew at its next use: it was deleted, and another may have its name."""
         self._open.pop(name, None)

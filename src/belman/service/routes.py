@@ -355,6 +355,15 @@ async def restore_study(request: Request, study: Decider, body: models.EmptyBody
     return json_response(await registry.change(views.status, study))
 
 
+@router.post("/{name}/reopen", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
+async def reopen_study(request: Request, name: StudyName, body: models.EmptyBody) -> Response:
+    """Go on with the log that is there now, after a restore; each service is told for itself."""
+    registry = registry_of(request)
+    await registry.change(registry.reopen, name)
+    study = await registry.deciding_study(name)
+    return json_response(await registry.change(views.status, study))
+
+
 @router.post("/{name}/delete", response_model=answers.DeletedOut, **requires(Role.ADMIN))
 async def delete_study(request: Request, name: StudyName, body: models.DeleteBody) -> Response:
     """Delete a study with its whole log, for good: its name is to be given once more.
