@@ -100,6 +100,6 @@ REMEDY = "Restore it from a backup, or open a copy of it with read_only=True to 
 #: What to do about a log that went back.
 RESTORED = (
     "Nothing was written. If the log is now the one to go on with, open the study anew (restart "
-    "whoever has it open, or POST …/reopen to each service), and know that rewards of tickets given "
-    "since that backup are lost; else bring back the log that was there"
+    "whoever has it open, or POST …/reopen to each service), and know that rewards of tickets "
+    "given since that backup are lost; else bring back the log that was there"
 )
