@@ -23,6 +23,7 @@ from tests.attack import (
     simulated_world,
     state_files,
     strange_answers,
+    two_services,
     watchers,
 )
 
@@ -33,6 +34,7 @@ ATTACKS = [
     killed_servers.ON_POSTGRESQL,
     restarts.ATTACK,
     restores.ATTACK,
+    two_services.ATTACK,
     edited_logs.ATTACK,
     power_cuts.ATTACK,
     clocks.ATTACK,
