@@ -12,14 +12,13 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, ClassVar
+from unittest import mock
 
 from belman.service.app import create_app
 from belman.service.limits import Limits
 from belman.service.metrics import Metrics
 from belman.studies import Storage, Study, open_study
-from belman.studies.log import schema
 from belman.studies.log.sqlite import SQLite
-from belman.studies.log.storage import Pool
 
 NAME = "study"
 LIMITS = Limits(rate=1e9)
@@ -80,9 +79,8 @@ class SimulatedStorage(Storage):
     """A storage of one process."""
 
     def __init__(self, driver: SimulatedSQLite) -> None:
-        self.read_only, self.driver = False, driver
-        self._pool = Pool(driver)
-        schema.prepare(self)
+        with mock.patch("belman.studies.log.storage.driver_for", return_value=driver):
+            super().__init__(str(driver))
 
 
 class Process:
