@@ -229,7 +229,7 @@ class Agent:
         if count > 1:
             decider.check_room(asking, count)
         if most is None:
-            chosen = decider.choose(asking, count, among=some, rng=decider.rng, integrate=False)
+            chosen = decider.choose(asking, count, some)
         else:
             chosen = self._ranked(asking, some, most)
         self._many = chosen
@@ -271,18 +271,13 @@ class Agent:
         >>> agent.last[0].probability
         0.5
         """
-        pairs = zip(self._chosen(), self.probabilities, strict=True)
-        return [choice._replace(probability=known) for choice, known in pairs]
+        chosen = self._many if self._one is None else [Choice(*self._one)]
+        return self._decider.integrated(chosen)
 
     @property
     def probabilities(self) -> list[float]:
         """The probabilities alone with which the policy made the choices of the last `ask`."""
-        if isinstance(self._decider, (IndependentDecider, SegmentedDecider)):
-            return self._decider.chances(self._chosen())
-        return [choice.probability for choice in self._many]
-
-    def _chosen(self) -> list[Choice]:
-        return self._many if self._one is None else [Choice(*self._one)]
+        return [choice.probability for choice in self.last]
 
     @property
     def outstanding(self) -> dict[Hashable, int]:

@@ -42,7 +42,7 @@ from belman.studies.outcomes.bulk import Bulk
 from belman.studies.outcomes.candidates import CANDIDATES, Catalogue
 from belman.studies.outcomes.early import EARLY_KINDS, EarlyLearning
 from belman.studies.rules.guards import Guards, check_guard
-from belman.studies.rules.written import check_texts, given_back
+from belman.studies.rules.written import given_back
 from belman.studies.settings import StudySettings
 from belman.studies.traffic.evidence import Chances, bet, bet_bulk, bets_of, joined
 from belman.studies.traffic.publishing import Publishing
@@ -173,8 +173,6 @@ class State:
             how = "open_study(…, context=[…]), features=… or segments=… make one"
             raise SettingError(f"{what} given to a study that decides without: {how}")
         found: Asking = self.decider.check(context, candidates)
-        for values in (found.context or {}, *(found.candidates or ())):
-            check_texts(values)
         return found
 
     def choose(self, words: chance.Words, number: int, asking: Asking) -> Choice:
@@ -182,7 +180,8 @@ class State:
         `words`; its probability is not worked out.
         """
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self._own)
-        found: Choice = self.decider.choose(asking, rng=self._own, integrate=False)[0]
+        self.decider.rng[:] = self._own
+        found: Choice = self.decider.choose(asking)[0]
         return found
 
     def ready(self) -> Any:
@@ -200,7 +199,7 @@ class State:
         """
         if self.shipped is None and not self._by_chances:
             decider = self.ready()
-            return decider.choose(asking, count, shares=self._shares, rng=decider.rng), None
+            return decider.integrated(decider.choose(asking, count, None, self._shares)), None
         for _ in range(count if self.in_contexts else 0):
             self.decider.meet(asking)
         if self.shipped is not None:
@@ -218,7 +217,7 @@ class State:
         if not self.in_contexts and self.number + 1 < self.tally.draws.due:
             return None
         decider = self.ready()
-        found = decider.chances_of_next(asking, count, self._shares, decider.rng)
+        found = decider.chances_of_next(asking, count, self._shares)
         return tuple(found.get(arm, 0.0) for arm in self.register)
 
     def _expect(self, asking: Asking, drawn: list[tuple[Any, float, Draw]]) -> list[Choice]:

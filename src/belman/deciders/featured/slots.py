@@ -153,7 +153,8 @@ class Slots:
             given = {}
         if not isinstance(given, Mapping):
             raise SettingError(f"{self.what} {given!r} is not a mapping: give {{name: value}}")
-        given = self.arrays.flat(given)
+        if self.arrays.by_name:
+            given = self.arrays.flat(given)
         found: dict[str, Any] = {}
         known = 0
         for name in self.names:

@@ -185,7 +185,7 @@ def _try_out(decider: Any) -> None:
     """Let a copy decide once: a memory that allows no decision is refused."""
     trial = copy.deepcopy(decider)
     try:
-        trial.choose(trial.check(), rng=trial.rng, integrate=False)
+        trial.choose(trial.check())
     except (ArithmeticError, ValueError, LookupError) as error:
         words = f"the memory of {decider._policy.name} allows no decision: {error}"
         raise StateError(words) from None
