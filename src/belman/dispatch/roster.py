@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.agent import Agent
+from belman.codec import Count
+from belman.deciders.checks import Size
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job, JobBook
 from belman.dispatch.slots import Slots, slots_of
@@ -37,10 +39,10 @@ class Server:
 
     slots: Slots
     record: Record  # of its failures
-    completed: int = 0
-    failed: int = 0
-    expired: int = 0  # of the failed ones
-    seconds: float = 0.0  # that completed jobs took
+    completed: Count = 0
+    failed: Count = 0
+    expired: Count = 0  # of the failed ones
+    seconds: Size = 0.0  # that completed jobs took
     paused: bool = False
 
 
@@ -85,7 +87,9 @@ class Roster:
             for server in slots:
                 _one_of(server, names, "server")
         self.new_slots = 1 if isinstance(slots, Mapping) else slots  # of servers that come later
-        self.servers = {name: Server(slots_of(slots, name), Record(breaker)) for name in names}
+        self.servers = {
+            name: Server(slots_of(slots, name), Record(rules=breaker)) for name in names
+        }
         self.rng = chance.generator(seed, 0, 1)
         self.jobs = JobBook()
         self.sent = 0
@@ -196,7 +200,7 @@ class Roster:
         """A new one."""
         for agent in self.agents.values():
             agent.add_arm(server, prior)
-        self.servers[server] = Server(slots_of(self.new_slots, server), Record(self.breaker))
+        self.servers[server] = Server(slots_of(self.new_slots, server), Record(rules=self.breaker))
 
     def remove_server(self, server: Hashable) -> None:
         """One less, with all that was learnt."""

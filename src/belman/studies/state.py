@@ -68,11 +68,6 @@ _DECIDER = Form(
     lambda content, _: decider_named(content["kind"]).restore(content["state"], "a snapshot"),
     methodcaller("copy"),
 )
-_CATALOGUE = Form(
-    methodcaller("plain"),
-    lambda content, scope: Catalogue.of(content, scope["number"]),
-    methodcaller("copy"),
-)
 
 
 @dataclass
@@ -97,7 +92,7 @@ class State:
     ships_itself: bool = False
     paused: bool = False
     number: Count = 0
-    catalogue: Annotated[Catalogue, _CATALOGUE] = field(default_factory=Catalogue)
+    catalogue: Catalogue = field(default_factory=Catalogue)
     places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
     #: What tickets count as that a correction is about, while a log is folded for it.
     corrected: Any = field(default_factory=dict, metadata=DERIVED)
