@@ -327,7 +327,7 @@ def edited(dispatcher, *path):
     [
         ("spent", -1.0), ("unit", 0.0), ("sent", 0), ("rng", [1, 2, 3]), ("learns", "luck"),
         ("more", 1), ("agents", []), ("limit", "two"), ("breaker", "memory", 0.5),
-        ("jobs", 0, "number", 9), ("jobs", 0, "server", "c"), ("jobs", 0, "began", 10.0**6),
+        ("jobs", 0, "number", 9), ("jobs", 0, "server", "c"), ("jobs", 0, "began", 1.0),
         ("servers", 1, 1, "completed", -1), ("servers", 1, 1, "paused", 0),
         ("servers", 1, 1, "record", "rest", 10_000), ("servers", 1, 1, "record", "passed", 5),
         ("servers", 1, 1, "record", "failures", 16.0), ("servers", 0, 1, "slots", 0),

@@ -55,12 +55,12 @@ class Record:
     always may.
     """
 
+    rules: Breaker | None = field(default=None, metadata=DERIVED)
     failures: Size = 0.0  # of the last jobs, the older the less
     successes: Size = 0.0
     rest: Count = 0  # jobs that its last rest lasts or lasted; 0 while the breaker is closed
     due: Count = 0  # how many jobs will have been sent when it is over
     passed: Count = 0  # probes in a row
-    rules: Breaker | None = field(default=None, metadata=DERIVED)
     probing: bool = field(default=False, metadata=DERIVED)  # whether one is under way
 
     def under(self, rules: Breaker | None) -> Record:

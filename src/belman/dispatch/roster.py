@@ -19,7 +19,7 @@ from belman.codec import Count
 from belman.deciders.checks import Size
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job, JobBook
-from belman.dispatch.slots import Slots, slots_of
+from belman.dispatch.slots import Capacity, Slots, slots_of
 from belman.errors import ServerError, SettingError, unknown
 from belman.families.family import LARGEST
 from belman.policies import Policy, Thompson
@@ -86,9 +86,10 @@ class Roster:
         if isinstance(slots, Mapping):
             for server in slots:
                 _one_of(server, names, "server")
-        self.new_slots = 1 if isinstance(slots, Mapping) else slots  # of servers that come later
+        later = slots_of(1 if isinstance(slots, Mapping) else slots, None)  # of new servers
+        self.new_slots = later.rules if isinstance(later, Capacity) else later.expected
         self.servers = {
-            name: Server(slots_of(slots, name), Record(rules=breaker)) for name in names
+            name: Server(slots_of(slots, name), Record(breaker)) for name in names
         }
         self.rng = chance.generator(seed, 0, 1)
         self.jobs = JobBook()
@@ -200,7 +201,7 @@ class Roster:
         """A new one."""
         for agent in self.agents.values():
             agent.add_arm(server, prior)
-        self.servers[server] = Server(slots_of(self.new_slots, server), Record(rules=self.breaker))
+        self.servers[server] = Server(slots_of(self.new_slots, server), Record(self.breaker))
 
     def remove_server(self, server: Hashable) -> None:
         """One less, with all that was learnt."""

@@ -15,7 +15,7 @@ from belman.deciders.checks import Size, Words
 from belman.dispatch.breaker import Breaker
 from belman.dispatch.jobs import Job
 from belman.dispatch.roster import LEAST, OBJECTIVES, Roster, Server
-from belman.dispatch.slots import Capacity, Slots, slots_of
+from belman.dispatch.slots import Capacity, NewSlots
 from belman.errors import StateError
 from belman.families.family import LARGEST
 from belman.policies import Policy
@@ -26,11 +26,8 @@ Unit = Annotated[float, lambda seconds: seconds >= LEAST]
 
 @dataclass(frozen=True)
 class Kept:
-    """All that a roster keeps, and the time at which it was written: that of others is by the same
-    clock.
-    """
+    """All that a roster keeps; times are seconds since it was written, and so at most 0."""
 
-    now: Real
     learns: str
     limit: Count | None
     penalty: Real
@@ -42,7 +39,7 @@ class Kept:
     rng: Words
     agents: dict[Arm, str]
     servers: dict[Arm, Server]
-    new_slots: Slots
+    new_slots: NewSlots
     jobs: list[Any]
 
 
@@ -50,14 +47,21 @@ def write(roster: Roster, now: float) -> str:
     """The whole roster as text."""
     same = ("learns", "limit", "penalty", "time_limit", "breaker", "unit", "spent", "sent", "rng")
     kept = Kept(
-        now,
         **{name: getattr(roster, name) for name in same},
         agents={queue: agent.to_json() for queue, agent in roster.agents.items()},
-        servers=roster.servers,
-        new_slots=slots_of(roster.new_slots, None),
-        jobs=[codec.write(job) for job in roster.jobs],
+        servers={name: _moved(server, -now) for name, server in roster.servers.items()},
+        new_slots=roster.new_slots,
+        jobs=[codec.write(replace(job, began=job.began - now)) for job in roster.jobs],
     )
     return state_file.write(codec.write(kept), FORMAT)
+
+
+def _moved(server: Server, seconds: float) -> Server:
+    """Return a server as it is by a clock that is so many seconds ahead."""
+    slots = server.slots
+    if isinstance(slots, Capacity):
+        slots = replace(slots, since=slots.since + seconds)
+    return replace(server, slots=slots)
 
 
 def read(text: str, source: str, policy: Policy | None, now: float) -> Roster:
@@ -74,19 +78,16 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
     for queue, text in kept.agents.items():
         made.agents[queue] = Agent.from_json(text, source=source, policy=policy)
     made.unit, made.spent, made.sent, made.rng = kept.unit, kept.spent, kept.sent, kept.rng
-    later, made.servers = kept.new_slots, kept.servers
-    made.new_slots = later.rules if isinstance(later, Capacity) else later.expected
-    passed = now - kept.now
-    for server in made.servers.values():
+    made.new_slots = kept.new_slots
+    for name, server in kept.servers.items():
         server.record.under(kept.breaker)
-        if isinstance(server.slots, Capacity):
-            server.slots.since += passed
+        made.servers[name] = _moved(server, now)
     for one in kept.jobs:
         job = codec.read(Job, one, {"sent": kept.sent})
-        if job.number in made.jobs or not 0.0 <= kept.now - job.began <= LARGEST:
+        if job.number in made.jobs or not -LARGEST <= job.began <= 0.0:
             raise StateError(f"job {job.number} is there twice, or began when none did")
         made.servers[made.known(job.server)].record.probing |= job.probe
-        made.jobs.add(replace(job, began=job.began + passed))
+        made.jobs.add(replace(job, began=job.began + now))
     _check_agents(made, source)
     return made
 

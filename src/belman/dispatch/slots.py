@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Annotated, Any
 
 import numpy as np
@@ -138,13 +139,19 @@ class Capacity:
         return [weight / total for weight in weights]
 
 
-def _read_slots(content: Any, scope: Scope) -> FixedSlots | Capacity:
-    return codec.read(Capacity, content, scope) if type(content) is dict else FixedSlots(content)
+def _either(kind: Any, count: Callable[[Any], int], fixed: Callable[[int], Any]) -> Form:
+    """Return how slots that are learnt, of a kind, or else a number are written and read."""
+
+    def read(content: Any, scope: Scope) -> Any:
+        return codec.read(kind, content, scope) if type(content) is dict else fixed(content)
+
+    return Form(lambda one: codec.write(one) if type(one) is kind else count(one), read)
 
 
-Slots = Annotated[
-    FixedSlots | Capacity,
-    Form(lambda one: one.expected if type(one) is FixedSlots else codec.write(one), _read_slots),
+Slots = Annotated[FixedSlots | Capacity, _either(Capacity, attrgetter("expected"), FixedSlots)]
+#: Those of servers that come later.
+NewSlots = Annotated[
+    int | LearntSlots, _either(LearntSlots, int, lambda count: FixedSlots(count).expected)
 ]
 
 
