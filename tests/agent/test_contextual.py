@@ -12,7 +12,6 @@ import pytest
 import belman
 from belman import Agent
 from belman.deciders import state_file
-from belman.deciders.featured import knowledge
 from belman.errors import (
     ArmError,
     FamilyError,
@@ -304,18 +303,6 @@ def test_what_is_refused_changes_nothing(act, error, words):
 def test_agents_that_cannot_be(options, error, words):
     with pytest.raises(error, match=words):
         Agent(["blue", "red", "green"], **options)
-
-
-def test_too_many_levels_are_refused_before_anything_changes(monkeypatch):
-    monkeypatch.setattr(knowledge, "MOST_FEATURES", 10)
-    agent = Agent(["blue", "red"], context=["country"], seed=1)
-    for country in ("FR", "DE"):
-        agent.ask(context={"country": country})
-    agent.ask(context={"country": "IT"})  # 1 + 2 × 4 columns
-    before = agent.to_json()
-    with pytest.raises(SettingError, match="features are too many"):
-        agent.ask(context={"country": "ES"})
-    assert agent.to_json() == before
 
 
 @pytest.mark.parametrize("interactions", [[("country", "tone")], " country : tone"])

@@ -66,7 +66,12 @@ def other_kind(content: Any) -> None:
         ("featured", state("totals", "told", value=10**400), "told: '1000"),
         ("featured", state("forms", 0, "columns", 0, value=["own", 9, 9]), "columns are not those"),
         ("featured", state("rows", 0, "x", value=None), "no column is for"),
-        ("featured", state("context", "slots", 0, 2, value=7), "'context' does not say"),
+        ("featured", state("context", "slots", 0, 2, value=7), "slots: '7' stands where a text"),
+        ("featured", state("context", "squared", value="yes"), "squared: 'yes' stands"),
+        ("featured", state("context", "what", value="features"), "a slot of no name"),
+        ("featured", state("context", "waiting", value={"c": [["x", -1]]}), "'-1' stands"),
+        ("featured", state("context", "levels", "c", 0, 0, value="other"), "do not belong"),
+        ("featured", state("context", "slots", 1, 1, value="squared"), "a slot of no name"),
         ("featured", state("interactions", value={}), "interactions: '{}' stands"),
         ("featured", put("open", 0, 0, value=True), "ticket is True"),
         ("featured", put("open", value=[]), "waits for other rewards"),
@@ -121,8 +126,9 @@ def test_a_file_cannot_ask_for_more_columns_than_there_may_be(texts):
 
     def change(content: Any) -> None:
         content["state"]["context"]["slots"] += levels
+        content["state"]["context"]["levels"]["c"] += [[level, 1] for *_, level in levels]
 
-    with pytest.raises(StateError, match="too many"):
+    with pytest.raises(StateError, match="more columns than there is room for"):
         Agent.from_json(changed(texts["featured"], change))
 
 

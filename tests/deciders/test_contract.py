@@ -13,6 +13,7 @@ import pytest
 import belman
 from belman import chance
 from belman.deciders import (
+    Anew,
     Choice,
     Decider,
     Draw,
@@ -509,27 +510,40 @@ def test_a_corrected_reward_is_as_if_it_had_been_told_so(family):
         assert wrong.turn == right.turn
 
 
-@pytest.mark.parametrize("kind", ["segmented", "featured", "candidates"])
-def test_where_beliefs_are_shared_only_the_log_can_correct(kind):
-    decider = played(kind)
-    (choice,) = chosen_by(decider, asked(decider, kind), rng=chance.generator(1))
-    decider.settle(choice, 1.0)
-    assert decider.corrected(choice, 1.0, 0.0) is None
-
-
 @pytest.mark.parametrize("kind", SPREADING)
-def test_a_patch_to_another_decider_makes_it_so(kind):
-    """What was settled becomes the other's; what is outstanding stays."""
-    one, other = played(kind, rewards=1), played(kind, rewards=1)
-    (choice,) = chosen_by(other, asked(other, kind), rng=chance.generator(1))
-    one.meet(asked(one, kind))
-    one.expect(choice)
-    other.settle(choice, 1.0)
-    other.meet(asked(other, kind))
-    other.expect(choice)
-    patch = json.loads(json.dumps(one.patch_to(other)))
-    one.take(patch)
-    assert plain(one) == plain(other)
+@pytest.mark.parametrize("new", [0.0, None])
+def test_a_correction_is_a_patch_of_what_it_touches(kind, new):
+    """The patch changes nothing before it is taken, is short, and leaves what is outstanding."""
+    wrong, right = played(kind), played(kind)
+    (choice,) = chosen_by(wrong, asked(wrong, kind), rng=chance.generator(1))
+    chosen_by(right, asked(right, kind), rng=chance.generator(1))
+    wrong.settle(choice, 1.0)
+    right.settle(choice, new)
+    kept = plain(wrong)
+    patch = json.dumps(wrong.corrected(choice, 1.0, new))
+    assert plain(wrong) == kept
+    assert len(patch) < 700
+    wrong.take(json.loads(patch))
+    assert wrong.turn == right.turn
+    assert wrong.outstanding == right.outstanding
+    mine, theirs = (one.known() for one in (wrong, right))
+    np.testing.assert_allclose(mine.beliefs, theirs.beliefs, rtol=1e-9)
+    if kind in ("featured", "candidates"):
+        known, there = wrong.expected(choice), right.expected(choice)
+        assert known == pytest.approx(there, abs=1e-3)
+
+
+def test_of_what_fades_the_log_says_how_much_is_left():
+    decider = FeaturedDecider(ARMS, context=["country"], model=belman.models.Linear(keep=0.9))
+    choice = decider.recall("a", FR)
+    decider.record(choice, 1.0)
+    assert decider.corrected(choice, 1.0, 0.0) is None
+    learnt, before = decider.learnt("a"), decider.expected(choice)
+    now, old = (decider.corrected(choice, 1.0, 0.0, Anew(learnt, learnt, n)) for n in (0, 10_000))
+    decider.take(old)
+    assert decider.expected(choice) == pytest.approx(before, rel=1e-12)
+    decider.take(now)
+    assert decider.expected(choice) < 0.1 * before
 
 
 def test_a_box_takes_no_patches():

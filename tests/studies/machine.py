@@ -460,12 +460,16 @@ def _live(machine: Any, examples: int, steps: int, drawn_anew: bool) -> None:
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Python runs kernels, since there are few turns and many policies; and estimates of a replay
-    may rest on few draws, since lives are short.
+    """Python runs kernels, since there are few turns and many policies; estimates of a replay may
+    rest on few draws, and few levels have columns, since lives are short.
     """
     with tiers.interpreted(), np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
         patch.setattr("belman.studies.views.replay.LEAST_SIZE", 1.0)
         patch.setattr("belman.studies.views.replay.MOST_MISSING", 1.0)
+        for name, value in (("_WAITING", 2), ("_OFTEN", 2), ("_HALVED", 8)):
+            patch.setattr(f"belman.deciders.featured.slots.{name}", value)
+        patch.setattr("belman.deciders.featured.budget.MOST_COLUMNS", 1)
+        patch.setattr("belman.deciders.featured.budget._TIMES", 1.1)
         yield
 
 

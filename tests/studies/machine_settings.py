@@ -81,6 +81,8 @@ CONTEXTUAL: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
             "{'country': 'fr', 'age': 30, 'text': [0.5, 1, 2]}",
             "{'country': 'de', 'age': 55.5, 'text': [1, 0.25, -2]}",
             "{'age': None}",
+            "{'country': 'it', 'age': 41}",
+            "{'country': 'es'}",
         ),
     ),
     "candidates": ({"context": "['age']", "features": "['price', 'taste']"}, ("{'age': 30}", "{}")),

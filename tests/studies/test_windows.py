@@ -12,7 +12,8 @@ import pytest
 from belman import Thompson, errors
 from belman.families import FAMILIES, GaussianUnknown
 from belman.studies import Storage, Tell, open_study
-from belman.studies.requests.telling import _refolded_arm
+from belman.studies.outcomes.book import Outcome
+from belman.studies.requests.correcting import _Reading
 from tests.members import BY_QUADRATURE, member, random_rewards
 from tests.studies.ticket_twin import Slip, Twin
 
@@ -232,6 +233,14 @@ def test_a_decision_knows_what_has_closed_since_the_last_event(opened, clock):
     assert {ticket.arm for ticket in study.ask(10)} == {"good"}
 
 
+def _anew(storage, arm, unit):
+    """What the log alone says that was learnt of an arm."""
+    reading = _Reading(unit, Outcome(arm, 0.0), 0, None)
+    log = unit.log._log
+    storage.run(lambda transaction: reading.read(log, transaction), write=False)
+    return reading.learnt(unit.now).whole
+
+
 @pytest.mark.parametrize(
     "given", [{}, {"window": 10, "silence": "forget"}], ids=["at once", "window"]
 )
@@ -255,7 +264,7 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     state, _ = study.copied()
     for arm in range(3):
         known = state.learnt(arm)
-        anew = study._replica.transact(partial(_refolded_arm, arm=arm, counts={}))
+        anew = study._replica.transact(partial(_anew, storage, arm))
         assert anew.tells == known.tells > 0
         for one, other in zip(known[:5], anew[:5], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from belman.deciders.decider import Asking, Choice, Decider, Draw, Sums
+from belman.deciders.decider import Asking, Choice, Decider, Draw
 from belman.deciders.featured.featured import FeaturedDecider
 from belman.deciders.independent.independent import IndependentDecider
-from belman.deciders.learnt import Learnt
+from belman.deciders.learnt import Anew, Learnt, Sums
 from belman.deciders.segmented.segmented import SegmentedDecider
 from belman.deciders.shares import Shares
 from belman.errors import StateError
@@ -24,6 +24,7 @@ def decider_named(kind: Any) -> type[Decider]:
 
 
 __all__ = [
+    "Anew",
     "Asking",
     "Choice",
     "Decider",

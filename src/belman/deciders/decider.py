@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from belman import chance
+from belman.deciders.learnt import Anew, Sums
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.errors import SettingError
 from belman.measures.report import Known
@@ -60,17 +61,6 @@ class Choice(NamedTuple):
     candidate: dict[str, Any] | None = None
 
 
-class Sums(NamedTuple):
-    """Rewards of one arm on the scale of the family: how many, their sum and the sum of their
-    squares, and the rewards themselves where they are known.
-    """
-
-    n: int
-    total: float
-    squares: float
-    values: Sequence[float] | None = None
-
-
 class Decider(ABC):
     """What decides; `arms` are those in play, retired ones are not among them."""
 
@@ -106,6 +96,10 @@ class Decider(ABC):
     @abstractmethod
     def inward(self, reward: Any) -> float:
         """Return a reward of the user on the scale of the belief; RewardError where it is none."""
+
+    def value(self, reward: Any) -> float:
+        """Return a reward of the user on the scale of the family that counts all contexts."""
+        return self.inward(reward)
 
     @abstractmethod
     def outward(self, value: float) -> float:
@@ -196,14 +190,12 @@ class Decider(ABC):
         """
 
     @abstractmethod
-    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
+    def corrected(
+        self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
+    ) -> Plain | None:
         """Return the patch by which a settled reward is replaced, on the user's scale (None: none
-        was, or is, learnt); None where only the whole log can tell, and then `patch_to` does.
+        was, or is, learnt); None where that takes what all rewards of the arm lead to `anew`.
         """
-
-    @abstractmethod
-    def patch_to(self, other: Decider) -> Plain:
-        """Return the patch after which this decider believes what another one does."""
 
     @abstractmethod
     def take(self, patch: Mapping[str, Any]) -> None:

@@ -8,13 +8,12 @@ rewards themselves can tell, and there is no answer here.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from belman.codec import Whole
-from belman.deciders.decider import Sums
 from belman.errors import BelmanError, RewardError
 from belman.families import Family
 from belman.families.family import LARGEST
@@ -77,6 +76,27 @@ class Learnt(NamedTuple):
             sum=self.sum * discount,
             squares=self.squares * discount,
         )
+
+
+class Sums(NamedTuple):
+    """Rewards of one arm on the scale of the family: how many, their sum and the sum of their
+    squares, and the rewards themselves where they are known.
+    """
+
+    n: int
+    total: float
+    squares: float
+    values: Sequence[float] | None = None
+
+
+class Anew(NamedTuple):
+    """What the rewards of an arm lead to, learnt once more from the first: over all contexts, and
+    in the segment of a choice; and how many rewards of any arm came `since` that of the choice.
+    """
+
+    whole: Learnt
+    own: Learnt
+    since: int
 
 
 def after_many(family: Family, before: Learnt, sums: Sums, arm: Hashable) -> Learnt:

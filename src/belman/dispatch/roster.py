@@ -88,9 +88,7 @@ class Roster:
                 _one_of(server, names, "server")
         later = slots_of(1 if isinstance(slots, Mapping) else slots, None)  # of new servers
         self.new_slots = later.rules if isinstance(later, Capacity) else later.expected
-        self.servers = {
-            name: Server(slots_of(slots, name), Record(breaker)) for name in names
-        }
+        self.servers = {name: Server(slots_of(slots, name), Record(breaker)) for name in names}
         self.rng = chance.generator(seed, 0, 1)
         self.jobs = JobBook()
         self.sent = 0

@@ -66,8 +66,9 @@ def _rescale_member(model: Model, belief: Belief, b: int, steps: Sequence[Step])
 
 def _inverse(root: Floats) -> Floats:
     """Return (LLᵀ)⁻¹."""
-    lower, _ = lapack.dpotri(root, lower=1)
-    found: Floats = np.tril(lower) + np.tril(lower, -1).T
+    inverse, _ = lapack.dtrtri(root, lower=1)  # dpotri starts threads for a dozen coefficients
+    inverse = np.tril(inverse)
+    found: Floats = inverse.T @ inverse
     return found
 
 

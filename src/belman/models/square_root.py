@@ -79,17 +79,22 @@ def observe(root, projected, noise, keep, lean):
 @kernel
 def widen(root, place, amount, column):
     """S + amount² e eᵀ in place of S, for the coordinate e at a place; `column` is scratch (d)."""
-    size = column.size
-    for i in range(size):
+    for i in range(column.size):
         column[i] = 0.0
     column[place] = amount
-    for j in range(place, size):
+    widen_along(root, place, column)
+
+
+@kernel
+def widen_along(root, first, column):
+    """S + ccᵀ in place of S, for a column c (d) that is 0 before the `first`; c is used up."""
+    for j in range(first, column.size):
         if column[j] == 0.0:
             continue
         length = math.hypot(root[j, j], column[j])
         cosine, sine = root[j, j] / length, column[j] / length
         root[j, j] = length
-        for i in range(j + 1, size):
+        for i in range(j + 1, column.size):
             old = root[i, j]
             root[i, j] = cosine * old + sine * column[i]
             column[i] = cosine * column[i] - sine * old

@@ -94,8 +94,6 @@ class State:
     number: Count = 0
     catalogue: Catalogue = field(default_factory=Catalogue)
     places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
-    #: What tickets count as that a correction is about, while a log is folded for it.
-    corrected: Any = field(default_factory=dict, metadata=DERIVED)
     _own: Any = field(default=None, metadata=DERIVED)  # the generator of one decision
     _fork: Any = field(default=None, metadata=DERIVED)  # makes it, by the number of an event
     _dice: Any = field(default=None, metadata=DERIVED)
@@ -373,8 +371,6 @@ class State:
         """
         outcome, is_ticket = counted.outcome, type(counted.key) is int
         choice, reward = self.choice(outcome), outcome.reward
-        if counted.key in self.corrected:
-            reward = self.corrected[counted.key]
         self.tally.expired += counted.silent
         if not is_ticket:  # nobody asked for it
             if self.in_contexts:

@@ -22,11 +22,12 @@ from belman.studies.log.storage import Storage
 from belman.studies.replica import Replica
 from belman.studies.requests import changes, publishing, row_corrections
 from belman.studies.requests.asking import Ask, ask, record
+from belman.studies.requests.correcting import Correction
 from belman.studies.requests.observing import observe
 from belman.studies.requests.row_corrections import Given as RowCorrections
 from belman.studies.requests.rows import Given as Outcomes
 from belman.studies.requests.rows import Sums, brought, count, digest, have_units
-from belman.studies.requests.telling import Tell, correct, give_back, tell
+from belman.studies.requests.telling import Tell, give_back, tell
 from belman.studies.requests.together import Answer, SpoiltError, answers, batches
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.written import check_arm, check_policy, kept
@@ -149,12 +150,14 @@ class Study(Looking):
         """Replace what a ticket counted as, for refunds and fraud; None forgets it.
 
         True if that changes anything. The belief is as if the ticket had counted so at its time
-        (under a discount, what is left of it is corrected). It is for tickets that counted: those
+        (under a discount, what is left of it is corrected; logistic and Poisson beliefs along
+        features are so up to what depends on the order of rewards, and how much segments borrow
+        from each other stays as it was learnt). It is for tickets that counted: those
         whose window has closed, or that were told where there is no window. Its `metrics` stay as
         they are but for those that are given; where they make the reward, that is None.
         """
         request = Tell(ticket, reward, key, metrics)
-        return self._replica.transact(lambda unit: correct(unit, request, reason))
+        return Correction(request, reason).make(self._replica)
 
     def give_back(self, tickets: Iterable[str | Ticket]) -> int:
         """Give tickets back that were asked for ahead, and used for nobody: how many of them are

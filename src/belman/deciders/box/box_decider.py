@@ -23,7 +23,8 @@ from belman.codec import Array
 from belman.deciders import state_file, validate
 from belman.deciders.box.box import Box
 from belman.deciders.box.processes import Moments, Processes
-from belman.deciders.decider import Among, Asking, Choice, Decider, Plain, Sums
+from belman.deciders.decider import Among, Asking, Choice, Decider, Plain
+from belman.deciders.learnt import Anew, Sums
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.errors import RewardError, SettingError, StateError
 from belman.measures.report import Known
@@ -161,10 +162,9 @@ class BoxDecider(Decider):
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         self._refuse("rewards in bulk")
 
-    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
-        self._refuse("corrections")
-
-    def patch_to(self, other: Decider) -> Plain:
+    def corrected(
+        self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
+    ) -> Plain | None:
         self._refuse("corrections")
 
     def take(self, patch: Mapping[str, Any]) -> None:

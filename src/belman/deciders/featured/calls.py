@@ -32,6 +32,7 @@ class FormCalls:
         one |= {"own": calls.own, "row": np.zeros(len(form.columns))}
         bundle = form.model.kernels
         self.take_in: Call = entry(columns.take_in, model=bundle).hold(LATER, **one)
+        self.replace: Call = entry(columns.replace, model=bundle).hold(LATER, **one)
         self.foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
 
     def held_for(self, rows: Rows, places: Sequence[int]) -> dict[str, Any]:
@@ -114,6 +115,14 @@ class Calls:
         self._fill_both(context, place, candidate)
         for form in self._forms:
             form.form.heard(float(form.take_in(place, reward)))
+
+    def replace(
+        self, context: Mapping[str, Any], place: int, candidate: Any, *rewards: float
+    ) -> None:
+        """Let a reward be another one, as far as it is kept; forms stand as they foretold it."""
+        self._fill_both(context, place, candidate)
+        for form in self._forms:
+            form.replace(place, *rewards)
 
     def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
         """The expected reward of the arm at a place, or of a candidate, in a context."""

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.deciders.featured.slots import Rescaled, Slots
+from belman.deciders.featured.slots import FREE, SQUARE, Pooled, Rescaled, Slots
 from belman.engine import kernel
+from belman.models.correcting import correct
 from belman.models.rescaling import Step
 from belman.models.shared import learn, marginal
 from belman.models.sight import look_at_all
@@ -85,6 +86,18 @@ def take_in(model, constants, belief, x, own, layout, row, arm: int, reward: flo
 
 
 @kernel
+def replace(
+    model, constants, belief, x, own, layout, row, arm: int, old: float, new: float, kept: float
+):
+    """Let a reward that an arm with the slots `own` brought be `new` where it was `old` (NaN for
+    none), as far as it is `kept`.
+    """
+    lay_out(x, own, layout, arm, row)
+    correct(model, constants, belief, row, old, new, kept)
+    return 0
+
+
+@kernel
 def foresee(model, constants, belief, x, own, layout, row, arm: int):
     """The expected reward of an arm that has the slots `own`."""
     lay_out(x, own, layout, arm, row)
@@ -105,19 +118,31 @@ class Columns:
     def __len__(self) -> int:
         return len(self.columns)
 
+    @property
+    def of_all(self) -> bool:
+        """Whether slots of the context have columns of all arms."""
+        return self.pooling != "disjoint"
+
+    @property
+    def of_each(self) -> bool:
+        """Whether slots of the context have columns of each arm."""
+        return self.pooling != "shared"
+
     def wanted(self, context: Slots, features: Slots, arms: int) -> Iterator[Column]:
         """All columns for the slots and arms there are."""
-        several = self.pooling != "disjoint"
-        for i in range(len(context) if several else 1):
-            yield (SHARED, i)
-        for j in range(len(features)):
-            yield (FEATURE, j)
+        for i, slot in enumerate(context.slots if self.of_all else context.slots[:1]):
+            if slot.kind != FREE:
+                yield (SHARED, i)
+        for j, slot in enumerate(features.slots):
+            if slot.kind != FREE:
+                yield (FEATURE, j)
         for i, slot in enumerate(context.slots):
             for j, other in enumerate(features.slots):
                 if i > 0 and (slot.name, other.name) in self.interactions:
                     yield (PAIR, i, j)
-        if self.pooling != "shared":
-            own = [i for i, one in enumerate(context.slots) if self.bent or one.kind != "square"]
+        if self.of_each:
+            left_out = (FREE,) if self.bent else (FREE, SQUARE)
+            own = [i for i, one in enumerate(context.slots) if one.kind not in left_out]
             for a in range(arms):
                 for i in own:
                     yield (OWN, a, i)
@@ -142,6 +167,25 @@ class Columns:
         self.columns, self._places, self._with = [], {}, {}
         for column in columns:
             self._add(column)
+
+    def pool(self, of_context: bool, pooled: Pooled) -> list[tuple[int, int]]:
+        """Return the places of coefficients that become one, and which one is blank then: columns
+        of a level that joins the others. Its columns are the blank ones.
+        """
+        pairs = []
+        for column in self._with.get((of_context, pooled.slot), ()):
+            others = _with(column, of_context, pooled.others)
+            first, second = sorted((self._places[column], self._places[others]))
+            self.columns[first], self.columns[second] = others, column
+            self._places[others], self._places[column] = first, second
+            pairs.append((first, second))
+        return pairs
+
+    def drop(self, of_context: bool, slot: int) -> list[int]:
+        """Have no columns of a slot any more; the places that they had."""
+        gone = [self._places[column] for column in self._with.get((of_context, slot), ())]
+        self.take([one for place, one in enumerate(self.columns) if place not in {*gone}])
+        return gone
 
     def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
         """Where slots go."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from belman import chance
+from belman import chance, codec
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
-from belman.deciders.decider import Among, Asking, Choice, Decider, Draw, Plain, Sums
+from belman.deciders.decider import Among, Asking, Choice, Draw, Plain
 from belman.deciders.featured import saving, settings, views
 from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
@@ -23,6 +23,8 @@ from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import CATEGORY, Slots
 from belman.deciders.independent.independent import IndependentDecider
+from belman.deciders.independent.saving import patch as patch_of
+from belman.deciders.learnt import Anew, Learnt, Sums, swapped
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.deciders.totals import InContexts
 from belman.errors import ArmError, RewardError, SettingError
@@ -85,8 +87,8 @@ class FeaturedDecider(InContexts):
         self.spread = settings.check_scale(scale)
         self.minimise = settings.check_minimise(minimise, self.model)
         names = settings.check_names(context or (), "context")
-        told = Slots(names, True, "context", squared=self.pooling == "disjoint")
-        slots = Slots(known, False, "features")
+        told = Slots(names, "context", squared=self.pooling == "disjoint")
+        slots = Slots(known, "features")
         pairs = settings.check_interactions(interactions, told.arrays, slots.arrays)
         columns = Columns(self.pooling, pairs)
         self.knowledge = Knowledge(self.model, self.spread, told, slots, columns)
@@ -94,8 +96,9 @@ class FeaturedDecider(InContexts):
         self._dice = Dice(self._rng)
         self._rows = [slots.check(given[arm]) for arm in self._arms if known]
         settings.check_kinds(self._rows)
+        self.knowledge.arms = len(self._arms)
         for row in self._rows:
-            slots.meet(row)
+            slots.meet(row, self.knowledge.room(False))
         for moments in slots.moments.values():
             moments.renew()
         totals, counted = self._arms or [CANDIDATE], settings.family_of(self.model, family)
@@ -180,7 +183,6 @@ class FeaturedDecider(InContexts):
         return Asking(values, rows)
 
     def check_room(self, asking: Asking, n: int = 1) -> None:
-        self.knowledge.check_room(asking.context or {}, asking.candidates or [])
         if n == 1:
             return
         arms = len(self._arms if asking.candidates is None else asking.candidates)
@@ -278,7 +280,7 @@ class FeaturedDecider(InContexts):
 
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         decider = self
-        if self.knowledge.check_room(asking.context or {}, asking.candidates or []):
+        if self.knowledge.news(asking.context or {}, asking.candidates or []):
             decider = self.copy()  # a log knows of no look before the choice
             decider.meet(asking, count=False)
         names, rows, places = decider.at_hand(asking, among)
@@ -297,10 +299,9 @@ class FeaturedDecider(InContexts):
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
         self.inward(reward)
-        self.totals.check_reward(self._counted(choice), reward, self._value(reward))
+        self.totals.check_reward(self._counted(choice), reward, self.value(reward))
 
-    def _value(self, reward: float) -> float:
-        """Return a reward, or cost, on the scale of the family of totals."""
+    def value(self, reward: Any) -> float:
         return -float(reward) if self.minimise else float(reward)
 
     def settle(self, choice: Choice, reward: float | None) -> None:
@@ -309,7 +310,7 @@ class FeaturedDecider(InContexts):
             self.totals.cancel(name)
             return
         value = self.inward(reward)
-        self.totals.tell(name, reward, self._value(reward))
+        self.totals.tell(name, reward, self.value(reward))
         self._take_in(choice, value)
 
     def expected(self, choice: Choice) -> float:
@@ -331,18 +332,30 @@ class FeaturedDecider(InContexts):
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         raise RewardError("rewards along features are learnt one by one, each in its context")
 
-    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
-        return None
-
-    def patch_to(self, other: Decider) -> Plain:
-        assert isinstance(other, FeaturedDecider)
-        return {"state": other.state()}
+    def corrected(
+        self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
+    ) -> Plain | None:
+        fades = self.model.keep < 1.0
+        if anew is not None:
+            whole: Learnt | None = anew.whole
+        else:
+            taken, put = (None if one is None else self.value(one) for one in (old, new))
+            whole = swapped(self.family, self.learnt(self._counted(choice).arm), taken, put)
+        if whole is None or (fades and anew is None):
+            return None
+        kept = self.model.keep**anew.since if fades and anew is not None else 1.0
+        arm = None if choice.candidate is not None else codec.encode_arm(choice.arm)
+        said = [None if one is None else self.inward(one) for one in (old, new)]
+        told = [arm, choice.context, choice.candidate, *said, kept]
+        return {"rewards": [told], "totals": patch_of(self._counted(choice).arm, whole)}
 
     def take(self, patch: Mapping[str, Any]) -> None:
-        other = FeaturedDecider.restore(patch["state"], "the log")
-        self.knowledge = other.knowledge
-        self.totals.take(self.totals.patch_to(other.totals))
-        self._prepare()
+        for arm, context, candidate, old, new, kept in patch["rewards"]:
+            name = None if arm is None else codec.decode_arm(arm)
+            side = self._side(Choice(name, candidate=candidate))
+            rewards = (np.nan if one is None else one for one in (old, new))
+            self._calls.replace(context or {}, *side, *rewards, kept)
+        self.totals.take(patch["totals"])
 
     # Arms
 

@@ -12,8 +12,9 @@ from copy import deepcopy
 import numpy as np
 
 from belman.deciders.featured.columns import OWN, PAIR, SHARED, Column, Columns, Layout
-from belman.deciders.featured.slots import Floats, Slots
+from belman.deciders.featured.slots import Floats, Pooled, Slots
 from belman.models import Belief, Linear, Model
+from belman.models.merging import merge_all, without
 from belman.models.model import BANK, blank, grown
 
 #: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
@@ -53,6 +54,16 @@ class Form:
         fresh = self.columns.grow(context, features, arms)
         if fresh:
             self.belief = grown(self.belief, self.prior(fresh), self.model.first_noise)
+
+    def pool(self, of_context: bool, pooled: Pooled) -> None:
+        """Let what is believed of a level be believed of the others."""
+        merge_all(self.model, self.belief, self.columns.pool(of_context, pooled))
+
+    def drop(self, of_context: bool, slot: int) -> None:
+        """Have no columns for a slot that is free."""
+        gone = self.columns.drop(of_context, slot)
+        if gone:
+            self.belief = without(self.belief, gone)
 
     def bent(self) -> Form:
         """Return a form that knows the same, and has squares as soon as it grows."""

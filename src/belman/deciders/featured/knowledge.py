@@ -1,22 +1,21 @@
 """What a contextual agent knows: the slots of contexts and arms, and the forms of the belief.
 
-New levels get columns that hold their prior alone. The prior is in the units of the
-numbers: where one is measured on another scale, it is stated anew for the rewards learnt so far.
+New levels get columns that hold their prior alone, as long as there is room (`budget.py`). The
+prior is in the units of the numbers: where one is measured on another scale, it is stated anew for
+the rewards learnt so far.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from itertools import islice
 from typing import Any
 
+from belman.deciders.featured import budget
 from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.forms import MOST_BENT, Form
-from belman.deciders.featured.slots import Floats, Slots
-from belman.errors import SettingError
+from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
 from belman.models import Belief, Model
-from belman.models.model import MOST_FEATURES
 from belman.models.rescaling import rescale
 
 
@@ -54,8 +53,13 @@ class Knowledge:
         return self.form.columns
 
     def grow(self, arms: int) -> None:
-        """Give columns to what is new, of so many arms."""
-        self.check_size(self.context, self.features, arms)
+        """Give columns to what is new, of so many arms; levels make room for arms."""
+        parts = (self.forms[0].columns, self.context, self.features, arms)
+        allowed = budget.most(*parts)  # before anything is changed
+        pooled = []
+        while budget.needed(*parts) > allowed:
+            pooled.append((True, self.context.pool()))
+        self.pool(pooled)
         self.arms = arms
         if self.bends and len(self.forms) == 1 and self.context.squares:
             self.forms.append(self.forms[0].bent())
@@ -73,18 +77,43 @@ class Knowledge:
         candidates: Sequence[Mapping[str, Any]],
         count: bool = True,
     ) -> bool:
-        """Take in values, and `count` numbers; whether there are more columns than before."""
-        new = self.check_room(context, candidates)  # before anything is changed
-        changes = [(True, changed) for changed in self.context.meet(context, count)]
+        """Take in values, and `count` them; whether columns are others than before."""
+        size = len(self.context), len(self.features)
+        met = [(True, one) for one in self.context.meet(context, self.room(True), count)]
         for candidate in candidates:
-            changes += [(False, changed) for changed in self.features.meet(candidate, count)]
+            met += [(False, one) for one in self.features.meet(candidate, self.room(False), count)]
+        changes = [(side, one) for side, one in met if isinstance(one, Rescaled)]
         if changes:
             for form in self.forms:
                 steps = [step for one in changes for step in form.columns.change(*one)]
                 rescale(self.model, form.belief, steps)
-        if new:
-            self.grow(self.arms)
-        return new
+        pooled = [(side, one) for side, one in met if isinstance(one, Pooled)]
+        if not pooled and size == (len(self.context), len(self.features)):
+            return False
+        self.pool(pooled)
+        self.grow(self.arms)
+        return True
+
+    def room(self, of_context: bool) -> Room:
+        """Return the room for levels of the context, or of features."""
+        columns = self.forms[0].columns
+        return budget.room(of_context, columns, self.context, self.features, self.arms)
+
+    def pool(self, pooled: Sequence[tuple[bool, Pooled]]) -> None:
+        """Let levels join the others, which may be new, and have no columns for free slots."""
+        for of_context, one in pooled:
+            for form in self.forms:
+                form.grow(self.context, self.features, self.arms)
+                form.pool(of_context, one)
+        for of_context, one in pooled:
+            slots = self.context if of_context else self.features
+            if slots.slots[one.slot].kind == FREE:
+                for form in self.forms:
+                    form.drop(of_context, one.slot)
+
+    def news(self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether some of these values have no slot yet."""
+        return self.context.news(context) or any(map(self.features.news, candidates))
 
     def kept(self) -> list[tuple[list[Floats], float]]:
         """Return a copy of what is believed, to go back to."""
@@ -96,22 +125,3 @@ class Knowledge:
             form.score = score
             for part, before in zip(form.belief, parts, strict=True):
                 part[...] = before
-
-    def check_room(
-        self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]
-    ) -> bool:
-        """Whether values bring something new; SettingError where that is too much."""
-        if not self.context.news(context) and not any(map(self.features.news, candidates)):
-            return False
-        trial_context, trial_features = deepcopy((self.context, self.features))
-        trial_context.meet(context)
-        for candidate in candidates:
-            trial_features.meet(candidate)
-        self.check_size(trial_context, trial_features, self.arms)
-        return True
-
-    def check_size(self, context: Slots, features: Slots, arms: int) -> None:
-        """Refuse more columns than a belief can have."""
-        wanted = self.forms[0].columns.wanted(context, features, arms)
-        if next(islice(wanted, MOST_FEATURES, None), None) is not None:
-            raise SettingError(f"these features are too many: at most {MOST_FEATURES:,}")

@@ -13,6 +13,7 @@ from belman import codec, spec
 from belman.codec import Arm, Array
 from belman.deciders import checks, state_file
 from belman.deciders.decider import Plain
+from belman.deciders.featured import budget
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import Slots
 from belman.deciders.totals import restored
@@ -45,8 +46,8 @@ class Kept:
     minimise: bool
     interactions: list[list[str]]
     bends: bool
-    context: dict[str, Any]
-    features: dict[str, Any]
+    context: Slots
+    features: Slots
     rows: list[dict[str, Any]]
     forms: list[KeptForm]
     totals: Any
@@ -64,8 +65,8 @@ def to_plain(decider: Any) -> Plain:
         minimise=decider.minimise,
         interactions=[list(pair) for pair in learnt.columns.interactions],
         bends=learnt.bends,
-        context=learnt.context.plain(),
-        features=learnt.features.plain(),
+        context=learnt.context,
+        features=learnt.features,
         rows=decider._rows,
         forms=[
             KeptForm(
@@ -85,8 +86,12 @@ def from_plain(
     kept = codec.read(Kept, content, {})
     if policy is None:
         policy = spec.build(kept.policy, DependentPolicy, trust="imported")
-    context = Slots.of(kept.context, True, "context", squared=kept.pooling == "disjoint")
-    features = Slots.of(kept.features, False, "features")
+    context, features = kept.context, kept.features
+    squared = (kept.pooling == "disjoint", False)
+    if (context.what, features.what) != ("context", "features"):
+        raise StateError("the slots of contexts and of features are not where they belong")
+    if (context.squared, features.squared) != squared:
+        raise StateError("squares belong to contexts of arms that share no coefficients")
     rows = [features.check(row) for row in kept.rows]
     if any(map(features.news, rows)):
         raise StateError("an arm has features that no column is for")
@@ -120,7 +125,9 @@ def _take_forms(learnt: Knowledge, kept: Kept, arms: int) -> None:
     order in which they came: those that the slots make, each once.
     """
     parts = (learnt.context, learnt.features, arms)
-    learnt.check_size(*parts)
+    first = learnt.forms[0].columns
+    if budget.needed(first, *parts) > budget.most(first, *parts):
+        raise StateError("levels have more columns than there is room for")
     several = kept.bends and learnt.context.squares
     if (kept.bends and not learnt.bends) or len(kept.forms) != 1 + several:
         raise StateError("the belief has forms that it cannot have")

@@ -1,36 +1,43 @@
 """What people say of a context or an arm, as numbers: a slot for each number and each category.
 
-Numbers are standardised as they come: by the mean and the standard deviation of the values seen up
-to the last power of two of them, or up to the last value that made the deviation much larger than
-the one in use. Categories have a slot for each level, given when it is first met.
-What is missing (not given, None or not a number) has a slot of its own, and counts as the average.
-Numbers of a context have a second slot, for the square.
+Numbers are standardised as they come (`moments.py`); those of a context have a second slot, for the
+square. What is missing (not given, None or not a number) has a slot of its own, and counts as the
+average. A level of a category has a slot of its own from its first meeting on, as long as there is
+room for its columns. The levels beyond share one slot, "others". Of those, the last 500 of a name
+are counted. One that was met 10 times, and twice as often as a level with a slot of its own, takes
+the slot of the level met least, which joins the others with all that was learnt of it. All counts
+are halved at every 8,192th request, so that levels that come no more make room.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.codec import Count
 from belman.deciders.featured.arrays import Arrays
+from belman.deciders.featured.moments import Moments
 from belman.deciders.validate import is_text
-from belman.errors import SettingError, shown, unknown
+from belman.errors import SettingError, StateError, shown, unknown
 
 Floats = NDArray[np.float64]
 
-MOST_LEVELS = 1_000
 _LONGEST, _LARGEST = 200, 1e12  # characters of a word, and a number
-_OTHERS = "…"  # the level of all levels that are too many
-_FURTHEST = 10.0  # standard deviations that a number counts at most
 _FURTHEST_SQUARE = 3.0  # standard deviations whose square counts at most
 _ROOT_HALF = math.sqrt(0.5)
-_GROWN = 2.0  # times the variance in use, beyond which it is renewed
-_MANY = 100  # values after which none counts as further than 2√n deviations: it may be a slip
+_WAITING, _OFTEN, _HALVED = 500, 10, 8_192  # as the docstring says
 NUMBER, CATEGORY = "number", "category"
+#: Kinds of slots. A free one is that of a level that joined the others; the next level takes it.
+SQUARE, MISSING, LEVEL, OTHERS, FREE = "square", "missing", "level", "others", "free"
+
+Kind = Annotated[str, (NUMBER, CATEGORY).__contains__]
+Level = Annotated[str, is_text]
+Levels = dict[Level, Count]
 
 
 class Slot(NamedTuple):
@@ -39,71 +46,15 @@ class Slot(NamedTuple):
     """
 
     name: str
-    kind: str  # "number", "square", "missing" or "level"
+    kind: str
     level: str = ""
 
     @property
     def label(self) -> str:
         """As a person reads it."""
-        if self.kind in ("number", "square"):
-            return self.name + ("²" if self.kind == "square" else "")
-        return f"{self.name}={self.level if self.kind == 'level' else 'missing'}"
-
-
-class Moments:
-    """The values of a number so far, and the scale in use: its centre and spread, 0 before any."""
-
-    __slots__ = ("centre", "mean", "seen", "spread", "squares")
-
-    def __init__(
-        self,
-        seen: int = 0,
-        mean: float = 0.0,
-        squares: float = 0.0,
-        centre: float = 0.0,
-        spread: float = 0.0,
-    ) -> None:
-        self.seen, self.mean, self.squares = seen, mean, squares
-        self.centre, self.spread = centre, spread
-
-    def add(self, value: float) -> bool:
-        """Count a value, and return whether the scale in use was renewed.
-
-        No value is cut before `_MANY`: a scale that is renewed whenever the variance has doubled
-        has none of up to 100 values beyond 10 deviations.
-        """
-        self.seen = count = self.seen + 1
-        if count > _MANY and self.spread > 0.0:
-            furthest = 2.0 * math.sqrt(count) * self.spread
-            value = min(max(value, self.centre - furthest), self.centre + furthest)
-        apart = value - self.mean
-        self.mean += apart / count
-        self.squares += apart * (value - self.mean)
-        grown = self.squares > _GROWN * self.spread * self.spread * (count - 1)
-        if count & (count - 1) != 0 and not grown:
-            return False
-        self.renew()
-        return True
-
-    def renew(self) -> None:
-        """Use the scale of the values so far."""
-        spread = math.sqrt(self.squares / (self.seen - 1)) if self.seen > 1 else 0.0
-        if spread > 1e-12 * abs(self.mean):  # with one value all along the scale stays
-            self.spread = spread
-        self.centre = self.mean
-
-    def standardised(self, value: float) -> float:
-        """The value in use."""
-        if self.spread == 0.0:
-            return 0.0
-        score = (value - self.centre) / self.spread
-        if -_FURTHEST <= score <= _FURTHEST:
-            return score
-        return _FURTHEST if score > 0.0 else -_FURTHEST
-
-    def plain(self) -> list[float]:
-        """As plain data."""
-        return [self.seen, self.mean, self.squares, self.centre, self.spread]
+        if self.kind in (NUMBER, SQUARE):
+            return self.name + ("²" if self.kind == SQUARE else "")
+        return f"{self.name}={self.level if self.kind == LEVEL else self.kind}"
 
 
 class Rescaled(NamedTuple):
@@ -120,24 +71,71 @@ class Rescaled(NamedTuple):
     first: bool
 
 
+class Pooled(NamedTuple):
+    """A level that joined the others: all that was learnt of its slot is of theirs."""
+
+    slot: int
+    others: int
+
+
+class Room(NamedTuple):
+    """Whether one level more of a name may have a slot, and how many columns that takes."""
+
+    allows: Callable[[str], bool]
+    cost: Callable[[str], int]
+
+
+@dataclass
 class Slots:
     """The slots of some named values; what they are is told by the first value of each, but for
     arrays, which are declared.
     """
 
-    def __init__(
-        self, names: Sequence[str], constant: bool, what: str, squared: bool = False
-    ) -> None:
-        self.arrays, self.squared = Arrays(names), squared
-        self.names, self.what, self.constant = self.arrays.names, what, constant
-        self.kinds: dict[str, str] = {}
-        self.moments: dict[str, Moments] = {}
-        self.slots: list[Slot] = []
-        self._numbers: dict[str, int] = {}  # the place of each number
-        self._others: dict[tuple[str, str | None], int] = {}  # of each level, and of missing ones
-        self._levels: dict[str, int] = {}  # how many levels a name has
-        if constant:
-            self._add(Slot("constant", "number"))
+    declared: list[str]
+    what: Annotated[str, ("context", "features").__contains__]
+    squared: bool = False
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    moments: dict[str, Moments] = field(default_factory=dict)
+    slots: list[Slot] = field(default_factory=list)
+    #: How often levels were met of late, by name: those with a slot, and those that wait for one.
+    levels: dict[str, Levels] = field(default_factory=dict)
+    waiting: dict[str, Levels] = field(default_factory=dict)
+    requests: Count = 0
+
+    def __post_init__(self) -> None:
+        self.arrays = Arrays(self.declared)
+        self.names, self.constant = self.arrays.names, self.what == "context"
+        #: Where numbers, levels, others and missing values are.
+        self._numbers: dict[str, int] = {}
+        self._levels: dict[tuple[str, str], int] = {}
+        self._rest: dict[tuple[str, str], int] = {}
+        self._free: list[int] = []
+        kept, self.slots = self.slots, []
+        if self.constant:
+            self._add(Slot("constant", NUMBER))
+        for slot in kept[self.constant :]:
+            self._check(slot)
+            if slot.kind != SQUARE:
+                self._add(slot, again=True)
+        levels = {(name, level) for name, known in self.levels.items() for level in known}
+        sound = kept in ([], self.slots) and levels == self._levels.keys()
+        if not sound or not self.moments.keys() <= self._numbers.keys():
+            raise StateError(f"{self.what} holds slots and levels that do not belong together")
+
+    def _check(self, slot: Slot) -> None:
+        """Raise StateError for a slot of a state that no values have."""
+        kind = self.kinds.get(slot.name)
+        fits = slot.kind == FREE or slot.name in self.names
+        fits = fits and {
+            NUMBER: kind == NUMBER and slot.name not in self._numbers,
+            SQUARE: self.squared and slot == self.slots[-1],
+            MISSING: (slot.name, MISSING) not in self._rest,
+            OTHERS: kind == CATEGORY and (slot.name, OTHERS) not in self._rest,
+            LEVEL: kind == CATEGORY and (slot.name, slot.level) not in self._levels,
+            FREE: True,
+        }.get(slot.kind, False)
+        if not fits:
+            raise StateError(f"{self.what} holds a slot of no name, or one twice: {slot}")
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -146,6 +144,12 @@ class Slots:
     def squares(self) -> bool:
         """Whether there is a number with a square."""
         return self.squared and NUMBER in self.kinds.values()
+
+    def size(self, name: str) -> int:
+        """Return how many slots a name has or may need, squares apart: a number and missing, or
+        others, missing and each level.
+        """
+        return 2 + len(self.levels.get(name, ()))
 
     def check(self, given: Any) -> dict[str, Any]:
         """Named values as they are kept: numbers, words, and None for what is missing."""
@@ -191,64 +195,118 @@ class Slots:
 
     def news(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these values have no slot yet."""
-        numbers = self._numbers
-        for name, value in values.items():
-            known = (
-                name in numbers if type(value) is float else self._place(name, value) is not None
-            )
-            if not known:
-                return True
-        return False
+        return any(self._place(name, value) is None for name, value in values.items())
 
     def _place(self, name: str, value: Any) -> int | None:
-        """The place of a value; the levels beyond the most that there can be share one."""
+        """The place of a value; levels without a slot are among the others, once there are any."""
         if type(value) is float:
             return self._numbers.get(name)
-        place = self._others.get((name, value))
-        if place is None and value is not None and self._levels.get(name, 0) >= MOST_LEVELS:
-            place = self._others.get((name, _OTHERS))
-        return place
+        if value is None:
+            return self._rest.get((name, MISSING))
+        place = self._levels.get((name, value))
+        return self._rest.get((name, OTHERS)) if place is None else place
 
-    def meet(self, values: Mapping[str, Any], count: bool = True) -> list[Rescaled]:
-        """Give slots to what is new, and count numbers; what is measured otherwise from now on."""
-        changed = []
+    def meet(
+        self, values: Mapping[str, Any], room: Room, count: bool = True
+    ) -> list[Rescaled | Pooled]:
+        """Give slots to what is new, and `count` numbers and levels; what changed of other slots,
+        in order.
+        """
+        changed: list[Rescaled | Pooled] = []
         for name, value in values.items():
-            place = self._place(name, value)
-            if place is None:
-                place = self._add(self._slot(name, value))
-            if type(value) is float and count:
-                moments = self.moments[name]
-                first = moments.spread == 0.0
-                centre, spread = moments.centre, moments.spread or 1.0
-                if moments.add(value) and moments.seen > 1:
-                    missing = self._others.get((name, None), -1)
-                    factor = (moments.spread or 1.0) / spread
-                    shift = (moments.centre - centre) / spread
-                    square = place + 1 if self.squared else -1
-                    changed.append(Rescaled(place, square, missing, factor, shift, first))
+            if type(value) is float:
+                place = self._numbers.get(name)
+                if place is None:
+                    self.kinds[name] = NUMBER
+                    place = self._add(Slot(name, NUMBER))
+                if count:
+                    changed += self._count_number(name, value, place)
+            elif value is not None:
+                changed += self._meet_level(name, value, room, count)
+            elif (name, MISSING) not in self._rest:
+                self._add(Slot(name, MISSING))
+        if count and self.levels:
+            self.requests += 1
+            if self.requests % _HALVED == 0:
+                for levels in (*self.levels.values(), *self.waiting.values()):
+                    for level in levels:
+                        levels[level] //= 2
         return changed
 
-    def _slot(self, name: str, value: Any) -> Slot:
-        """The slot of a value that has none."""
-        if value is None:
-            return Slot(name, "missing")
-        self.kinds.setdefault(name, _kind(value))
-        if type(value) is float:
-            return Slot(name, "number")
-        many = self._levels.get(name, 0) >= MOST_LEVELS
-        return Slot(name, "level", _OTHERS if many else value)
+    def _count_number(self, name: str, value: float, place: int) -> list[Rescaled | Pooled]:
+        moments = self.moments[name]
+        first = moments.spread == 0.0
+        centre, spread = moments.centre, moments.spread or 1.0
+        if not moments.add(value) or moments.seen == 1:
+            return []
+        missing = self._rest.get((name, MISSING), -1)
+        factor, shift = (moments.spread or 1.0) / spread, (moments.centre - centre) / spread
+        square = place + 1 if self.squared else -1
+        return [Rescaled(place, square, missing, factor, shift, first)]
 
-    def _add(self, slot: Slot) -> int:
-        place = len(self.slots)
-        self.slots.append(slot)
-        if slot.kind == "number":
+    def _meet_level(
+        self, name: str, value: str, room: Room, count: bool
+    ) -> list[Rescaled | Pooled]:
+        self.kinds[name] = CATEGORY
+        known = self.levels.setdefault(name, {})
+        changed: list[Rescaled | Pooled] = []
+        if value not in known:
+            waiting = self.waiting.setdefault(name, {})
+            times = waiting.pop(value, 0)
+            if not room.allows(name):
+                if (name, OTHERS) not in self._rest:
+                    self._add(Slot(name, OTHERS))
+                least = self._least(room.cost, room.cost(name)) if times + 1 >= _OFTEN else None
+                if least is None or times + 1 < 2 * self.levels[least.name][least.level]:
+                    waiting[value] = times + count  # the last one met is the last one
+                    if len(waiting) > _WAITING:
+                        del waiting[next(iter(waiting))]
+                    return []
+                changed.append(self.pool(least))
+            known[value] = times
+            self._add(Slot(name, LEVEL, value))
+        known[value] += count
+        return changed
+
+    def _least(self, cost: Callable[[str], int], enough: int) -> Slot | None:
+        """The level met least of those that take enough columns, the first of equals."""
+        able = [
+            (self.levels[name][level], place, Slot(name, LEVEL, level))
+            for (name, level), place in self._levels.items()
+            if cost(name) >= enough
+        ]
+        return min(able)[-1] if able else None
+
+    def pool(self, slot: Slot | None = None) -> Pooled:
+        """Let a level, or the one met least, join the others."""
+        slot = slot or self._least(lambda _: 1, 1)
+        assert slot is not None
+        others = self._rest.get((slot.name, OTHERS))
+        if others is None:
+            others = self._add(Slot(slot.name, OTHERS))
+        del self.levels[slot.name][slot.level]
+        place = self._levels.pop((slot.name, slot.level))
+        self.slots[place] = Slot("", FREE)
+        self._free.append(place)
+        self._free.sort()
+        return Pooled(place, others)
+
+    def _add(self, slot: Slot, again: bool = False) -> int:
+        """Have a slot, in a free place or as the last one; `again` as the last one in any case."""
+        reuses = self._free and slot.kind != NUMBER and not again
+        place = self._free.pop(0) if reuses else len(self.slots)
+        self.slots[place : place + 1] = [slot]
+        if slot.kind == NUMBER:
             self._numbers[slot.name] = place
             self.moments.setdefault(slot.name, Moments())
             if self.squared and place > 0:
-                self.slots.append(Slot(slot.name, "square"))
+                self.slots.append(Slot(slot.name, SQUARE))
+        elif slot.kind == LEVEL:
+            self._levels[slot.name, slot.level] = place
+        elif slot.kind == FREE:
+            self._free.append(place)
         else:
-            self._others[slot.name, slot.level if slot.kind == "level" else None] = place
-            self._levels[slot.name] = self._levels.get(slot.name, 0) + (slot.kind == "level")
+            self._rest[slot.name, slot.kind] = place
         return place
 
     def fill(self, values: Mapping[str, Any], out: Floats) -> None:
@@ -272,46 +330,10 @@ class Slots:
     def spread(self, place: int) -> float:
         """The standard deviation by which a number is divided; 1 for what is none."""
         slot = self.slots[place]
-        if slot.kind not in ("number", "square"):
+        if slot.kind not in (NUMBER, SQUARE):
             return 1.0
         spread = self.moments[slot.name].spread or 1.0
-        return spread if slot.kind == "number" else spread * spread / _ROOT_HALF
-
-    def plain(self) -> dict[str, Any]:
-        """All of it as plain data."""
-        return {
-            "names": self.arrays.declared,
-            "kinds": self.kinds,
-            "moments": {name: one.plain() for name, one in self.moments.items()},
-            "slots": [list(slot) for slot in self.slots],
-        }
-
-    @classmethod
-    def of(
-        cls, content: Mapping[str, Any], constant: bool, what: str, squared: bool = False
-    ) -> Slots:
-        """Slots from plain data; raises ValueError or KeyError for what cannot be."""
-        found = cls([str(name) for name in content["names"]], constant, what, squared)
-        found.kinds = {str(name): str(kind) for name, kind in content["kinds"].items()}
-        if not set(found.kinds.values()) <= {NUMBER, CATEGORY}:
-            raise ValueError(f"{what} holds kinds that there are not")
-        for one in content["slots"][constant:]:
-            slot = Slot(*(str(part) for part in one))
-            if slot.kind == "square" and slot in found.slots[-1:]:
-                continue  # it came with its number
-            value = {"number": 0.0, "missing": None, "level": slot.level}[slot.kind]
-            fits = value is None or found.kinds[slot.name] == _kind(value)
-            fits = fits and slot.name in found.names and found._place(slot.name, value) is None
-            if not fits:
-                raise ValueError(f"{what} holds a slot of no name, or one twice: {slot}")
-            found._add(slot)
-        for name, numbers in content["moments"].items():
-            moments = Moments(int(numbers[0]), *(float(part) for part in numbers[1:]))
-            sound = np.isfinite(moments.plain()).all() and moments.seen >= 0
-            if name not in found._numbers or not sound or not moments.spread >= 0.0:
-                raise ValueError(f"{what} holds moments that no numbers have")
-            found.moments[name] = moments
-        return found
+        return spread if slot.kind == NUMBER else spread * spread / _ROOT_HALF
 
 
 def _is_missing(value: Any) -> bool:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
-from belman.deciders.decider import Among, Asking, Choice, Decider, Draw, Plain, Sums
+from belman.deciders.decider import Among, Asking, Choice, Decider, Draw, Plain
 from belman.deciders.independent import kernels, saving, settings, views
 from belman.deciders.independent.kernels import Calls
 from belman.deciders.independent.weights import shares_of
-from belman.deciders.learnt import Learnt, after_many, swapped
+from belman.deciders.learnt import Anew, Learnt, Sums, after_many, swapped
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.engine import LATER, entry, leaves
 from belman.errors import ArmError, RewardError, SettingError
@@ -395,21 +395,16 @@ class IndependentDecider(Decider):
         learnt = after_many(self.family, before, sums, choice.arm)
         return saving.patch(choice.arm, learnt, sums.n)
 
-    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
+    def corrected(
+        self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
+    ) -> Plain | None:
+        if anew is not None:
+            return saving.patch(choice.arm, anew.whole)
         if self.discount < 1.0:
             return None
         taken, put = (None if x is None else self.scale.inward(x) for x in (old, new))
         found = swapped(self.family, self.learnt(choice.arm), taken, put)
         return None if found is None else saving.patch(choice.arm, found)
-
-    def patch_to(self, other: Decider) -> Plain:
-        assert isinstance(other, IndependentDecider)
-        rows = []
-        for arm in (*self._arms, *self.retired):
-            mine, theirs = self.learnt(arm), other.learnt(arm)
-            if mine != theirs._replace(pending=mine.pending):
-                rows += saving.patch(arm, theirs)["arms"]
-        return {"arms": rows}
 
     def take(self, patch: Mapping[str, Any]) -> None:
         for arm, learnt, n in saving.patched(patch, self.learnt):

@@ -19,10 +19,10 @@ from typing import Annotated, Any
 from belman import chance, codec
 from belman.codec import Arm, Whole
 from belman.deciders import validate
-from belman.deciders.decider import Among, Asking, Choice, Decider, Plain, Sums
+from belman.deciders.decider import Among, Asking, Choice, Plain
 from belman.deciders.independent.independent import PLAIN, IndependentDecider
 from belman.deciders.independent.saving import patch, patched, sorted_by_name
-from belman.deciders.learnt import MOST_PENDING, Learnt, after_many
+from belman.deciders.learnt import MOST_PENDING, Anew, Learnt, Sums, after_many, swapped
 from belman.deciders.segmented.pooling import STRENGTHS
 from belman.deciders.segmented.segment_beliefs import KeptBeliefs, Segment, SegmentBeliefs
 from belman.deciders.shares import NO_SHARES, Shares
@@ -198,17 +198,24 @@ class SegmentedDecider(InContexts):
         segment = [choice.context, patch(choice.arm, after, sums.n)]
         return {"segments": [segment], "totals": totals}
 
-    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
-        return None  # what segments borrow was learnt reward by reward
-
-    def patch_to(self, other: Decider) -> Plain:
-        assert isinstance(other, SegmentedDecider)
-        totals = self.totals.patch_to(other.totals)
-        return {"beliefs": codec.write(other.segments.kept()), "totals": totals}
+    def corrected(
+        self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
+    ) -> Plain | None:
+        """Return the patch of an arm in its segment and over all; how much segments borrow from
+        each other stays as it was learnt, reward by reward.
+        """
+        totals = self.totals.corrected(choice, old, new, anew)
+        if anew is not None:
+            own: Learnt | None = anew.own
+        else:
+            taken, put = (None if x is None else self.inward(x) for x in (old, new))
+            known = self.segments.of(self._key(choice))[choice.arm]
+            own = swapped(self.family, known, taken, put)
+        if totals is None or own is None:
+            return None
+        return {"segments": [[choice.context, patch(choice.arm, own)]], "totals": totals}
 
     def take(self, patch: Mapping[str, Any]) -> None:
-        if "beliefs" in patch:
-            self.segments.take(codec.read(KeptBeliefs, patch["beliefs"], {}))
         for context, rows in patch.get("segments", ()):
             key = self.segments.key(context)
             self.segments.see(key)

@@ -215,11 +215,6 @@ class Tail:
         new = [event for event in self._new if event.ticket == ticket]
         return self._log.of_ticket(self._transaction, ticket) + new
 
-    def corrections(self) -> list[Event]:
-        """All corrections so far, in order."""
-        new = [event for event in self._new if event.kind == Kind.CORRECTED]
-        return self._log.corrections(self._transaction) + new
-
     def after(self, number: int = 0, chunk: int = FIRST_CHUNK) -> Iterator[Event]:
         """All events that follow a number, so many of them read at first."""
         yield from self._log.after(self._transaction, number, chunk=chunk)

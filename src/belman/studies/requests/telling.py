@@ -1,32 +1,26 @@
-"""What is told of a ticket, told again while its window is open, corrected after that, and tickets
-that are given back unused.
+"""What is told of a ticket, told again while its window is open, and tickets that are given back
+unused; `correcting.py` corrects what counted.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from belman.deciders import Learnt
-from belman.deciders.independent.saving import patch as patch_of
 from belman.errors import RewardError, SettingError, TicketError, listing, shown
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import SHARES, Outcome
-from belman.studies.outcomes.walk import standing, walk
+from belman.studies.outcomes.book import Outcome
+from belman.studies.outcomes.walk import standing
 from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_values, together, told_in
 from belman.studies.rules.metrics import body as metrics_body
 from belman.studies.rules.utility import Utility
-from belman.studies.settings import StudySettings
-from belman.studies.state import State
 from belman.studies.ticket import Ticket, unknown
-from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
+from belman.studies.unit_of_work import UnitOfWork, check_key
 
 
 class Tell(NamedTuple):
@@ -47,9 +41,9 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
         check_key(request.key)
     number, book = unit.number_of(request.ticket), unit.state.book
     metrics = unit.check_metrics(request.metrics)
-    _check_said(unit.state.settings.reward, request.reward, metrics)
+    check_said(unit.state.settings.reward, request.reward, metrics)
     key = None if request.key is None or book.window is None else f"{request.key}/tell"
-    if key is not None and _known(unit, key, number, request.reward, metrics):
+    if key is not None and known(unit, key, number, request.reward, metrics):
         return False
     if not book.is_open(number, unit.now):
         if book.window is None:
@@ -76,8 +70,8 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
 
 def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
     """Answer a tell of a ticket that was told, where there is no window: the first one stands."""
-    reward = _checked(unit, request.reward, metrics)
-    _counted(unit, number, request.ticket)
+    reward = checked(unit, request.reward, metrics)
+    counted(unit, number, request.ticket)
     first, shown = unit.log.of_ticket(number)[0], unit.shown(number)
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
@@ -94,13 +88,13 @@ def _tell_late(
     """Answer a tell after the window: what counted may be told once more, and nothing else."""
     if request.reward is not None:
         check_number(request.reward)
-    outcome, _ = _counted(unit, number, request.ticket)
+    outcome, _ = counted(unit, number, request.ticket)
     before = outcome.metrics or {}
     whole = together(before, metrics)
     is_told = not unit.state.book.accumulate and before == whole
-    if is_told and outcome.reward == _checked(unit, request.reward, whole):
+    if is_told and outcome.reward == checked(unit, request.reward, whole):
         return False
-    closed = _when(outcome.time + window)
+    closed = when(outcome.time + window)
     told = f"its reward {request.reward!r} comes" if not metrics else "what is told comes"
     raise TicketError(
         f"the window of ticket {unit.shown(number)!r} closed at {closed}, and it "
@@ -109,7 +103,7 @@ def _tell_late(
     )
 
 
-def _check_said(utility: Utility | None, reward: object, metrics: Metrics) -> None:
+def check_said(utility: Utility | None, reward: object, metrics: Metrics) -> None:
     """Refuse a reward beside a declared one, and nothing at all."""
     if utility is not None and reward is not None:
         remedy = f"tell the metrics {listing(utility.names)} alone"
@@ -122,7 +116,7 @@ def _check_said(utility: Utility | None, reward: object, metrics: Metrics) -> No
         raise RewardError(f"no reward was told: give one ({declared})")
 
 
-def _checked(unit: UnitOfWork, reward: float | None, metrics: Metrics) -> float:
+def checked(unit: UnitOfWork, reward: float | None, metrics: Metrics) -> float:
     """Return the reward that was told, or else that of the metrics."""
     utility = unit.state.settings.reward
     if utility is None:
@@ -140,7 +134,7 @@ def _checked(unit: UnitOfWork, reward: float | None, metrics: Metrics) -> float:
 def _so_far(unit: UnitOfWork, before: Outcome, reward: float | None, metrics: Metrics) -> float:
     """Return what an open ticket would count as with this reward, or with these metrics."""
     if not unit.state.book.adds_rewards or before.reward is None:
-        return _checked(unit, reward, metrics)
+        return checked(unit, reward, metrics)
     try:
         return unit.check_reward(before.reward + check_number(reward))
     except RewardError as error:
@@ -148,118 +142,10 @@ def _so_far(unit: UnitOfWork, before: Outcome, reward: float | None, metrics: Me
         raise RewardError(f"{error} ({was}, and {reward!r} now)") from None
 
 
-# Corrections
+# What is known of a ticket
 
 
-def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
-    """Whether another reward for a ticket that counted is a change; None forgets the ticket, or
-    with metrics leaves it to them what it counts as, where the study's reward is declared so.
-    """
-    if not check_reason(reason).strip():
-        raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
-    ticket, reward, key, _ = request
-    keyed = None if key is None else f"{check_key(key)}/correct"
-    number = unit.number_of(ticket)
-    metrics, utility = unit.check_metrics(request.metrics), unit.state.settings.reward
-    if utility is not None and reward is not None:
-        _check_said(utility, reward, metrics)
-    if utility is None and reward is None and metrics:
-        raise RewardError(f"a ticket that is forgotten has no metrics, and {metrics} were given")
-    new = None if reward is None else unit.check_reward(reward)
-    if keyed is not None and _known(unit, keyed, number, new, metrics):
-        return False
-    book = unit.state.book
-    if book.is_open(number, unit.now):
-        shown = unit.shown(number)
-        until = "" if book.window is None else _when(book.open[number].time + book.window)
-        still = f"is open until {until}" if until else "was not told yet"
-        raise TicketError(f"ticket {shown!r} {still}, and has nothing to correct: tell its reward")
-    outcome, counted = _counted(unit, number, ticket)
-    before = outcome.metrics or {}
-    whole = together(before, metrics)
-    if utility is not None and metrics:
-        new = _checked(unit, None, whole)
-    if outcome.reward == new and before == whole:
-        return False
-    if new is not None:
-        unit.state.decider.check_reward(unit.state.choice(outcome), new)
-    unit.close()
-    patch = None if outcome.reward == new else _patch(unit, number, outcome, new)
-    body: dict[str, Any] = {"reason": reason, "before": outcome.reward, "patch": patch}
-    if patch is not None:
-        body["counted"] = counted
-    if metrics or before:
-        body |= {"metrics": metrics, "metrics_before": before}
-    chances = unit.state.chances(number, outcome)
-    if unit.state.tally.bets is not None and chances and outcome.reward != new:
-        body[SHARES] = chances
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
-    unit.write(Kind.CORRECTED, arm=outcome.arm, ticket=number, reward=new, key=keyed, body=text)
-    return True
-
-
-def _patch(
-    unit: UnitOfWork, number: int, outcome: Outcome, new: float | None
-) -> dict[str, Any] | None:
-    """Return the patch by which a ticket counts as this, as if it had counted so at its time.
-
-    A belief that is a sum has the old reward taken out and the new one put in. Where rounding could
-    be seen, where beliefs are no sums, and under a discount, the log is folded anew.
-    """
-    state, arm = unit.state, outcome.arm
-    found: dict[str, Any] | None = state.decider.corrected(
-        state.choice(outcome), outcome.reward, new
-    )
-    if found is not None:
-        return found
-    counted = range(len(state.register)) if state.in_contexts else [arm]
-    if any(state.tally.arms[place].observed for place in counted):
-        why = "it has outcomes in bulk, of which the log keeps the sums"
-        name = state.register[arm]
-        raise TicketError(f"a reward of arm {name!r} cannot be corrected so far: {why}")
-    counts = {event.ticket: event.reward for event in unit.log.corrections()}
-    counts[number] = new
-    if state.in_contexts:
-        anew = refolded(state.settings, unit.log.after(), unit.now, counts)
-        return dict(state.decider.patch_to(anew))
-    return patch_of(state.register[arm], _refolded_arm(unit, arm, counts))
-
-
-def refolded(
-    settings: StudySettings, log: Iterable[Event], now: float, counts: Mapping[Any, float | None]
-) -> Any:
-    """Return the decider of a log in which these tickets counted as given, at their time."""
-    state = State.begin(settings)
-    state.corrected, state.tally.bets = counts, None  # of which nothing is wanted here
-    for event in log:
-        if event.kind != Kind.CORRECTED:
-            state.fold(event)
-        elif state.book.is_due(event.time):
-            state.close(event.time)
-    state.close(now)
-    return state.decider
-
-
-def _refolded_arm(unit: UnitOfWork, arm: int, counts: Mapping[Any, float | None]) -> Learnt:
-    """Return what was learnt of an arm, from the log alone, where these tickets count as given.
-
-    Every reward that was learnt at its time fades what came before it, be it corrected or not.
-    """
-    decider, discount = unit.state.decider, unit.state.settings.discount
-    learnt, fades = Learnt.nothing(unit.state.learnt(arm).prior), 0
-    for _, _, closed, counted in walk(unit.state.settings, unit.log.after(), unit.now):
-        for one in (*closed, *counted):
-            fades += one.outcome.reward is not None
-            reward = counts.get(one.key, one.outcome.reward) if one.outcome.arm == arm else None
-            if reward is not None:
-                learnt = learnt.faded(decider.family, discount**fades)
-                with contextlib.suppress(RewardError):  # as it was forgotten when it counted
-                    learnt = learnt.told(decider.family, decider.inward(reward))
-                fades = 0
-    return learnt.faded(decider.family, discount**fades)
-
-
-def _counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, float]:
+def counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, float]:
     """Return what a ticket that is not open counts as now, and when it first counted."""
     ask, events = unit.log.event(number), unit.log.of_ticket(number)
     settings = unit.state.settings
@@ -273,7 +159,7 @@ def _counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, fl
     return standing(settings, [ask, *events], unit.now).counted[number].outcome, first
 
 
-def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metrics: Metrics) -> bool:
+def known(unit: UnitOfWork, key: str, number: int, reward: float | None, metrics: Metrics) -> bool:
     """Whether the same request was heard before under its idempotency key."""
     before = unit.log.keyed(key)
     if before is None:
@@ -325,7 +211,7 @@ def check_number(reward: object) -> float:
     return number + 0.0
 
 
-def _when(time: float) -> str:
+def when(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
 
 
