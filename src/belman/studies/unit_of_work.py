@@ -104,7 +104,8 @@ class UnitOfWork:
     def follow(self) -> None:
         """Write down what follows from all that has counted."""
         told, state = self.state.tally.told, self.state
-        if told == self._told and not state.guards.touched and not state.follows_changes:
+        may_ship = state.ships_itself and told != self._told
+        if not (may_ship or state.guards.touched or state.follows_changes):
             return
         before, self._told = looks(self._told), told
         for kind, arm, body in consequences(state, is_look=before != looks(told)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class FeaturedDecider(InContexts):
         settings.check_kinds(self._rows)
         self.knowledge.arms = len(self._arms)
         for row in self._rows:
-            slots.meet(row, self.knowledge.room(False))
+            slots.meet(row, partial(self.knowledge.room, False))
         for moments in slots.moments.values():
             moments.renew()
         totals, counted = self._arms or [CANDIDATE], settings.family_of(self.model, family)
