@@ -109,7 +109,8 @@ def open_study(
         if create(name, chosen, place, now):
             return Study(name, place, clock=clock, limits=limits)
     study = Study(name, place, clock=clock, limits=limits)
-    study.settings.check_same(given, name)
+    if wanted := {setting: value for setting, value in given.items() if value is not None}:
+        study.settings.check_same(wanted, name)
     return study
 
 

@@ -60,8 +60,8 @@ _OVERTAKING = (
 )  # fmt: skip
 
 _SETTINGS = Form(
-    lambda settings: json.loads(settings.to_json()),
-    lambda content, _: StudySettings.from_json(json.dumps(content)),
+    attrgetter("plain"),
+    lambda content, _: StudySettings.from_plain(content),
 )
 _DECIDER = Form(
     lambda decider: {"kind": decider.kind, "state": decider.state()},

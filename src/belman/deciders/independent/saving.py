@@ -163,7 +163,11 @@ def from_plain(
         if arm in decider.retired or arm in decider._rows:
             raise StateError(f"{source} has arm {arm!r} twice")
         decider.retired[arm] = checks.learnt(learnt, decider.family, f"retired arm {arm!r}")
-    decider._lay_out_arrays()
+    if decider._learns:  # it has heard of arms that nothing was told of
+        decider._lay_out_arrays()
+    else:
+        decider._waiting = int(decider._pending.sum())
+        decider.lay_out()
     if policy is None and kept.memory is not None:
         checks.fill_memory(decider._memory, kept.memory, decider._policy, count)
     if policy is None and kept.working is not None:
