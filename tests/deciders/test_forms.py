@@ -1,4 +1,6 @@
-"""A belief finds its form: squares of numbers count where they foretell better, and only there."""
+"""A belief finds its form: squares of numbers count where they foretell better, and only there, and
+rewards are linear or logistic.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def test_a_straight_world_has_the_plain_form(seed):
     """After 300 rewards, in each of five worlds."""
     agent, _ = played(along_a_line, 300, seed)
     learnt = agent._decider.knowledge
-    assert len(learnt.forms) == 2
+    assert len(learnt.forms) == 4
     assert not learnt.columns.bent
     assert "squares" not in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
 
@@ -62,7 +64,7 @@ def test_a_saved_agent_has_its_forms():
     context = {"n0": 0.3, "n1": -1.0}
     assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
     content = json.loads(agent.to_json())["state"]
-    assert [len(form["columns"]) for form in content["forms"]] == [7, 11]
+    assert [len(form["columns"]) for form in content["forms"]] == [7, 7, 11, 11]
 
 
 def test_a_batch_counts_for_no_form():
@@ -76,16 +78,62 @@ def test_squares_are_left_where_they_are_too_many():
     """Levels that come make the form with squares too wide: it goes, and no ask is refused."""
     agent = Agent(["a", "b"], context=["n", "word"], seed=1)
     for i in range(MOST_BENT // 2 + 2):
-        assert len(agent._decider.knowledge.forms) == (1 if i == 0 or 7 + 2 * i > MOST_BENT else 2)
+        assert len(agent._decider.knowledge.forms) == (2 if i == 0 or 7 + 2 * i > MOST_BENT else 4)
         arm = agent.ask(context={"n": float(i), "word": f"w{i}"})
         agent.tell(arm, 1.0)
-    assert len(agent._decider.knowledge.forms) == 1
+    assert len(agent._decider.knowledge.forms) == 2
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
 
 
-def test_words_alone_have_one_form():
+def test_words_alone_have_no_squares():
     agent = Agent(["a", "b"], context=["word"], seed=1)
-    agent.tell("a", 1.0, {"word": "x"})
-    assert len(agent._decider.knowledge.forms) == 1
-    agent.tell("a", 1.0, {"word": None})
-    assert len(agent._decider.knowledge.forms) == 1
+    for word in ("x", None):
+        agent.tell("a", 1.0, {"word": word})
+        assert [form.model.name for form in agent._decider.knowledge.forms] == [
+            "logistic",
+            "linear-rates",
+        ]
+
+
+@pytest.mark.parametrize(("model", "count"), [("linear", 2), ("poisson", 2), ("logistic", 4)])
+def test_forms_by_the_kind_of_reward(model, count):
+    agent = Agent(["a", "b"], context=["n"], model=model, seed=1)
+    agent.tell("a", 1.0, {"n": 1.0})
+    assert len(agent._decider.knowledge.forms) == count
+
+
+def test_a_linear_form_is_scored_by_the_chances_that_it_gave():
+    """The score is that of coins with the means foretold, each at least 0.01 away from 0 and 1."""
+    agent = Agent(["a", "b"], context=["n"], seed=1)
+    rng, score = np.random.default_rng(3), 0.0
+    for _ in range(40):
+        context = {"n": rng.normal()}
+        arm, reward = str(rng.choice(["a", "b"])), float(rng.random() < 0.7)
+        agent._decider.meet(agent._decider.check(context))
+        forms = agent._decider._calls._forms
+        agent._decider._calls.fill(agent._decider.check(context).context)
+        rate = min(max(forms[1].foresee("ab".index(arm)), 0.01), 0.99)
+        agent._decider._calls.changed()
+        score = 0.995 * score + np.log(rate if reward else 1.0 - rate)
+        agent._decider._calls.learn(
+            agent._decider.check(context).context, "ab".index(arm), None, reward
+        )
+    assert agent._decider.knowledge.forms[1].score == pytest.approx(score, rel=1e-12)
+
+
+def test_linear_rewards_are_found():
+    """Chances 0, 1/4, … 1 along a number: a line has them, and log-odds do not. The linear form is
+    ahead by 3.2 nats after 500 rewards, with a deviation of 0.9 over seeds: it errs once in 5,000.
+    """
+    agent, rng = Agent(["a", "b"], context=["n"], seed=1), np.random.default_rng(0)
+    for _ in range(500):
+        step, arm = int(rng.integers(5)), str(rng.choice(["a", "b"]))
+        chance = step / 4 if arm == "a" else 1 - step / 4
+        agent.tell(arm, float(rng.random() < chance), {"n": float(step)})
+    assert agent._decider.knowledge.form.model.name == "linear-rates"
+    context = {"n": 4.0}
+    assert "; rewards are linear" in agent.explain(context=context).title
+    table = agent.beliefs(context=context)
+    assert all(0.0 <= value <= 1.0 for name in ("low", "high") for value in table[name])
+    assert table["expected reward"][0] > 0.9
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()

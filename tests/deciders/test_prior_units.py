@@ -93,8 +93,18 @@ def test_linear_beliefs_solve_the_batch_on_the_scales_in_use(shape, order):
     assert_solved(agent, told)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_linear_beliefs_about_rates_solve_the_batch(shape):
+    """Those that stand beside logistic ones."""
+    told = [(arm, float(reward > 1.0), one) for arm, reward, one in rewards_for(contexts_of(shape))]
+    agent = told_to(Agent(["a", "b"], context=["u", "v"], seed=1), told)
+    assert agent._decider.knowledge.forms[1].model.name == "linear-rates"
+    assert_solved(agent, told, form=1)
+
+
 @pytest.mark.parametrize("late", [0, 40])
-def test_squares_solve_the_batch_too(late):
+@pytest.mark.parametrize("model", [Linear(), None])
+def test_squares_solve_the_batch_too(late, model):
     """Numbers within the three deviations whose squares count, missing now and then; their ends
     come first, so that they are within three of the first scales too.
     """
@@ -104,10 +114,10 @@ def test_squares_solve_the_batch_too(late):
         u = None if i < late or rng.random() < 0.2 else rng.uniform(20.0, 60.0)
         u = {late: 20.0, late + 1: 60.0}.get(i, u)
         context = {"u": u, "v": 1e-3 * ((0.0, 1.0)[i] if i < 2 else rng.uniform())}
-        told.append((str(rng.choice(["a", "b"])), rng.normal(1.0, 1.0), context))
-    agent = told_to(Agent(["a", "b"], context=["u", "v"], model=Linear(), seed=1), told)
-    assert len(agent._decider.knowledge.forms[1].columns) == 13
-    assert_solved(agent, told, form=1)
+        told.append((str(rng.choice(["a", "b"])), float(rng.random() < 0.4), context))
+    agent = told_to(Agent(["a", "b"], context=["u", "v"], model=model, seed=1), told)
+    assert len(agent._decider.knowledge.forms[-1].columns) == 13
+    assert_solved(agent, told, form=-1)
 
 
 @pytest.mark.parametrize("shape", [one for one in SHAPES if one not in ("late", "now and then")])

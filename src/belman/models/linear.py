@@ -1,11 +1,13 @@
 """Linear rewards φᵀθ + noise: known noise, or unknown with a Normal–inverse-gamma belief.
 
-Beliefs are kept in units of the noise, S = σ² LLᵀ, so that both have the same update.
+Beliefs are kept in units of the noise, S = σ² LLᵀ, so that both have the same update. Rewards from
+0 to 1 can be believed to be linear too; ln of the chance of one is then that of a coin.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from belman import chance
 from belman.engine import kernel
@@ -15,6 +17,7 @@ from belman.registry import register
 from belman.special import log_gamma, normal_quantile
 
 _HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
+_LEAST_RATE = 0.01  # of a reward, and of none: a line leaves the chances that there are
 
 
 @kernel
@@ -67,7 +70,25 @@ def reward(constants, eta, uniform):
     return eta + constants[SETTING] * normal_quantile(uniform)
 
 
+@kernel
+def assimilate_rate(constants, noise, eta, v, reward):
+    step, rest, _ = assimilate(constants, noise, eta, v, reward)
+    rate = min(max(eta, _LEAST_RATE), 1.0 - _LEAST_RATE)
+    return step, rest, reward * math.log(rate) + (1.0 - reward) * math.log1p(-rate)
+
+
+@kernel
+def mean_rate(constants, eta):
+    return min(max(eta, 0.0), 1.0)
+
+
+@kernel
+def expected_rate(constants, eta, v):
+    return min(max(eta, 0.0), 1.0)
+
+
 KERNELS = ModelKernels.of(globals())
+RATES = replace(KERNELS, assimilate=assimilate_rate, mean=mean_rate, expected=expected_rate)
 
 
 @register
@@ -115,3 +136,22 @@ class Linear(Model):
 
     def supports(self, reward: float) -> bool:
         return True
+
+
+@register
+class LinearRates(Linear):
+    """Rewards from 0 to 1 whose mean is φᵀθ, scored as chances: comparable with `Logistic`.
+
+    >>> import numpy as np
+    >>> model = LinearRates(unknown=True)
+    >>> _, _, fit = model.kernels.assimilate(model.constants, np.array([0.5, 0.5]), 0.75, 1.0, 1.0)
+    >>> round(math.exp(fit), 6)
+    0.75
+    """
+
+    name = "linear-rates"
+    support = "numbers from 0 to 1"
+    kernels = RATES
+
+    def supports(self, reward: float) -> bool:
+        return 0.0 <= reward <= 1.0

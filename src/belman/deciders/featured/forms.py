@@ -1,4 +1,5 @@
-"""The forms that a belief can have: numbers as they are, or with their squares too.
+"""The forms that a belief can have: numbers as they are, or with their squares too, and for rewards
+from 0 to 1 logistic or linear ones.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -13,7 +14,7 @@ import numpy as np
 
 from belman.deciders.featured.columns import OWN, PAIR, SHARED, Column, Columns, Layout
 from belman.deciders.featured.slots import Floats, Pooled, Slots
-from belman.models import Belief, Linear, Model
+from belman.models import Belief, Linear, LinearRates, Logistic, Model
 from belman.models.merging import merge_all, without
 from belman.models.model import BANK, blank, grown
 
@@ -25,8 +26,15 @@ MOST_BENT = 250
 _KEPT, _LEAD = 0.995, 1.0
 
 
+def models_for(model: Model, pooling: str) -> list[Model]:
+    """Return the models that are tried, that of the rewards first."""
+    if pooling == "disjoint" and isinstance(model, Logistic):
+        return [model, LinearRates(model.keep, unknown=True)]
+    return [model]
+
+
 class Form:
-    """Columns, what is believed of their coefficients, and how well that foretold rewards."""
+    """A model, columns, what is believed of coefficients, and how well that foretold rewards."""
 
     def __init__(self, model: Model, scale: float, columns: Columns) -> None:
         self.model, self.scale, self.columns = model, scale, columns
@@ -80,6 +88,12 @@ class Form:
     def standing(self) -> float:
         """How well the form foretold rewards of late; squares have to be better by a nat."""
         return self.score - (_LEAD if self.columns.bent else 0.0)
+
+    @property
+    def words(self) -> str:
+        """What sets the form apart, after a title."""
+        straight = "; rewards are linear" if isinstance(self.model, LinearRates) else ""
+        return straight + ("; squares of numbers count" if self.columns.bent else "")
 
     def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
         """Where in a row of features slots go."""

@@ -8,34 +8,38 @@ the rewards learnt so far.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from itertools import islice
 from typing import Any
 
 from belman.deciders.featured import budget
 from belman.deciders.featured.columns import Columns
-from belman.deciders.featured.forms import MOST_BENT, Form
+from belman.deciders.featured.forms import MOST_BENT, Form, models_for
 from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
 from belman.models import Belief, Model
 from belman.models.rescaling import rescale
 
 
 class Knowledge:
-    """A belief about what contexts and features of arms count, in one form or two."""
+    """A belief about what contexts and features of arms count, in one form or several."""
 
     def __init__(
         self, model: Model, scale: float, context: Slots, features: Slots, columns: Columns
     ) -> None:
         self.model = model
         self.context, self.features = context, features
-        self.forms = [Form(model, scale, columns)]
-        #: Whether a form with squares is there, or may come with the first number.
+        #: Forms with numbers as they are, one a model, and then those with squares, if any.
+        self.models = models_for(model, columns.pooling)
+        self.forms = [Form(one, scale, deepcopy(columns)) for one in self.models]
+        #: Whether forms with squares are there, or may come with the first number.
         self.bends = columns.pooling == "disjoint"
         self.arms = 0
 
     @property
     def leading(self) -> int:
         """The place of the form that speaks."""
-        return int(len(self.forms) > 1 and self.forms[1].standing > self.forms[0].standing)
+        standing = [form.standing for form in self.forms]
+        return standing.index(max(standing))
 
     @property
     def form(self) -> Form:
@@ -61,15 +65,19 @@ class Knowledge:
             pooled.append((True, self.context.pool()))
         self.pool(pooled)
         self.arms = arms
-        if self.bends and len(self.forms) == 1 and self.context.squares:
-            self.forms.append(self.forms[0].bent())
-        if len(self.forms) > 1:
-            wanted = self.forms[1].columns.wanted(self.context, self.features, arms)
+        if self.bends and self.context.squares:
+            self.bend()
+            wanted = self.forms[-1].columns.wanted(self.context, self.features, arms)
             if next(islice(wanted, MOST_BENT, None), None) is not None:
-                self.forms.pop()
+                del self.forms[len(self.models) :]
                 self.bends = False
         for form in self.forms:
             form.grow(self.context, self.features, arms)
+
+    def bend(self) -> None:
+        """Have forms with squares beside those without."""
+        if len(self.forms) == len(self.models):
+            self.forms += [form.bent() for form in self.forms]
 
     def meet(
         self,
@@ -86,7 +94,7 @@ class Knowledge:
         if changes:
             for form in self.forms:
                 steps = [step for one in changes for step in form.columns.change(*one)]
-                rescale(self.model, form.belief, steps)
+                rescale(form.model, form.belief, steps)
         pooled = [(side, one) for side, one in met if isinstance(one, Pooled)]
         if not pooled and size == (len(self.context), len(self.features)):
             return False

@@ -129,11 +129,11 @@ def _take_forms(learnt: Knowledge, kept: Kept, arms: int) -> None:
     if budget.needed(first, *parts) > budget.most(first, *parts):
         raise StateError("levels have more columns than there is room for")
     several = kept.bends and learnt.context.squares
-    if (kept.bends and not learnt.bends) or len(kept.forms) != 1 + several:
+    if (kept.bends and not learnt.bends) or len(kept.forms) != (1 + several) * len(learnt.models):
         raise StateError("the belief has forms that it cannot have")
     learnt.bends = kept.bends
     if several:
-        learnt.forms.append(learnt.forms[0].bent())
+        learnt.bend()
     for form, content in zip(learnt.forms, kept.forms, strict=True):
         wanted = {column: column for column in form.columns.wanted(*parts)}
         columns = [wanted.pop(tuple(one)) for one in content.columns if tuple(one) in wanted]

@@ -75,7 +75,7 @@ def _surveyed(decider: Any, asking: Asking) -> tuple[list[Any], dict[str, Any]]:
 def beliefs(decider: Any, asking: Asking, level: float) -> Table:
     """Return what is believed of the mean reward of every arm in a context."""
     names, held = _surveyed(decider, asking)
-    model = decider.model
+    model = decider.knowledge.form.model
     constants, belief, features = model.constants, held["belief"], held["features"]
     intervals = [
         sorted(
@@ -123,9 +123,8 @@ def explanation(decider: Any, asking: Asking) -> Table:
     ranked |= {name: [float(values[a]) for a in order] for name, values in columns.items()}
     ranked["for"] = [_most(more[a], labels) for a in order]
     ranked["against"] = [_most(-more[a], labels) for a in order]
-    speaks = "; squares of numbers count" if decider.knowledge.columns.bent else ""
     words = f"turn {decider.turn}: the arm with the largest index is played"
-    return Table(ranked, words + speaks)
+    return Table(ranked, words + decider.knowledge.form.words)
 
 
 def _beyond_average(decider: Any, features: Floats) -> Floats:
@@ -185,7 +184,7 @@ def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
         place for place, (kind, *parts) in enumerate(columns) if kind != OWN or parts[0] not in gone
     ][:most]
     mean = belief.share @ belief.mean
-    intervals = [ends(decider.model, belief, row, level) for row in np.eye(len(columns))[shown]]
+    intervals = [ends(learnt.form.model, belief, row, level) for row in np.eye(len(columns))[shown]]
     return Table(
         {
             "feature": [labels[place][1] for place in shown],
