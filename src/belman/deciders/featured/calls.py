@@ -116,13 +116,14 @@ class Calls:
         for form in self._forms:
             form.form.heard(float(form.take_in(place, reward)))
 
-    def replace(
-        self, context: Mapping[str, Any], place: int, candidate: Any, *rewards: float
-    ) -> None:
-        """Let a reward be another one, as far as it is kept; forms stand as they foretold it."""
+    def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
+        """Let a reward be another one, as far as it is kept after so many since; forms stand as
+        they foretold it. What fades less, since its contexts are rare, is corrected less.
+        """
+        old, new, since = told
         self._fill_both(context, place, candidate)
         for form in self._forms:
-            form.replace(place, *rewards)
+            form.replace(place, old, new, form.form.model.keep**since)
 
     def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
         """The expected reward of the arm at a place, or of a candidate, in a context."""
