@@ -276,8 +276,11 @@ class FeaturedDecider(InContexts):
     def _wish(self, asking: Asking, among: Sequence[Any] | None) -> Choice:
         names, rows, places = self.at_hand(asking, among)
         turn = self.totals.turn
-        chosen, tied, _ = self._calls.choose(asking.context or {}, rows, places, turn)
-        known = np.nan if self._by_chance else 1.0 / tied
+        chosen, tied, held = self._calls.choose(asking.context or {}, rows, places, turn)
+        known = 1.0 / tied
+        if self._by_chance:
+            seen = (held["belief"], held["features"], held["sight"])
+            known = self._policy.chance(self.knowledge.form.model, *seen, chosen)
         candidate = None if asking.candidates is None else rows[chosen]
         return Choice(names[chosen], turn, known, Draw.POLICY, asking.context, candidate)
 
@@ -300,8 +303,8 @@ class FeaturedDecider(InContexts):
             decider = self.copy()  # a log knows of no look before the choice
             decider.meet(asking, count=False)
         names, rows, places = decider.at_hand(asking, among)
-        chosen, _, index = decider._calls.choose(asking.context or {}, rows, places, self.turn)
-        order = np.argsort(-index, kind="stable").tolist()
+        chosen, _, held = decider._calls.choose(asking.context or {}, rows, places, self.turn)
+        order = np.argsort(-held["index"], kind="stable").tolist()
         return [names[chosen], *(names[place] for place in order if place != chosen)]
 
     def expect(self, choice: Choice, n: int = 1) -> None:
