@@ -1,10 +1,12 @@
-"""Every test and example plays compiled code, unless it says otherwise; and linear algebra has one
+"""Every test plays compiled code, unless it says otherwise; and linear algebra has one
 thread, for two processes share the cores, and threads that wait for one another keep them busy.
 """
 
 import os
+import re
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("BELMAN_COMPILE", "first")
@@ -28,6 +30,25 @@ def _names_are_free_again() -> Iterator[None]:
         for name in set(kind.registry) - names:
             if not kind.registry[name].__module__.startswith("belman."):
                 del kind.registry[name]
+
+
+#: Rooms whose docstrings play thousands of turns, and words of examples and pages that do.
+_PLAY = re.compile(r"/belman/(lab|suite|figures|plots|measures|engine)/")
+_PLAYED = re.compile(r"simulate|explore\(|queue\(")
+
+
+@pytest.fixture(autouse=True)
+def _examples_are_interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let Python run the kernels of an example: to compile them takes seconds for a few calls."""
+    from belman.engine import tiers
+
+    example = getattr(request.node, "dtest", None)
+    words = "".join(one.source for one in example.examples) if example else ""
+    if not words or _PLAYED.search(words) or _PLAY.search(request.path.as_posix()):
+        yield
+    else:
+        with tiers.interpreted(), np.errstate(all="ignore"):
+            yield
 
 
 #: Modules that run in the environments of other libraries.

@@ -9,20 +9,28 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+Test = TypeVar("Test")
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-browsed = pytest.mark.skipif(
-    CHROMIUM is None,
-    reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu",
-)
+
+
+def browsed(test: Test) -> Test:
+    """Mark a test that looks at pages in Chromium: it is slow, and skipped where there is none."""
+    missing = pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu",
+    )
+    return missing(pytest.mark.slow(test))
+
+
 #: Seconds after which a page is held to hang, and after which a whole test of pages is.
 PAGE_HANG, TEST_HANG = 120.0, 600.0
 

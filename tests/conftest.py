@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -15,6 +16,15 @@ hypothesis.settings.register_profile(
     "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("patient")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[None]:
+    """Look for examples in the package and in pages, and not in every test once more."""
+    found = yield
+    if file_path.name.startswith("test_"):
+        return [one for one in found if isinstance(one, pytest.Module)]
+    return found
 
 
 @pytest.fixture(autouse=True, scope="module")

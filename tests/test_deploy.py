@@ -102,6 +102,7 @@ def listens(port):
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 def test_the_proxy_caches_weights_and_nothing_else(proxied):
     service, proxy = proxied

@@ -103,6 +103,15 @@ def test_assignment_imports_nothing_else_of_the_package():
     assert "numpy" not in found.split()
 
 
+def test_an_agent_imports_neither_scipy_nor_numba_nor_the_lab():
+    """They take as long as all else together, and an agent that asks and tells needs none."""
+    listed = "import sys, belman; belman.Agent; belman.open_study; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
+    tops = {name.split(".")[0] for name in found.split()}
+    assert {"belman", "numpy"} <= tops
+    assert not tops & {"scipy", "numba", "xarray", "pandas", "matplotlib", "rich", "typer"}
+
+
 def test_every_public_name_is_found_when_it_is_used():
     for name in belman.__all__:
         assert getattr(belman, name) is not None

@@ -49,6 +49,7 @@ def tracked(under: str) -> set[str]:
     return {name for name in names if not re.search(r"__pycache__|node_modules|egg-info", name)}
 
 
+@pytest.mark.slow
 @needs_backend
 def test_the_sdist_holds_the_sources(built):
     with tarfile.open(built["sdist"]) as archive:
@@ -58,6 +59,7 @@ def test_the_sdist_holds_the_sources(built):
     assert {"LICENSE", "README.md", "CITATION.cff", "Makefile", "constraints.txt"} <= held
 
 
+@pytest.mark.slow
 @needs_backend
 def test_the_wheel_holds_the_package_and_nothing_else(built):
     with zipfile.ZipFile(built["wheel"]) as archive:
@@ -104,6 +106,7 @@ print(belman.__file__, belman.__version__, sum(agent.beliefs()["plays"]), sep="|
 """
 
 
+@pytest.mark.slow
 @needs_backend
 @pytest.mark.parametrize("kind", ["sdist", "wheel"])
 def test_what_is_installed_works(kind, built, tmp_path):
@@ -159,6 +162,7 @@ def test_the_container_file_copies_what_there_is_and_starts_the_service():
     assert "--storage" not in command, "an option would beat the environment of the container"
 
 
+@pytest.mark.slow
 def test_the_health_check_asks_the_service_and_imports_next_to_nothing(tmp_path):
     text = (ROOT / "Containerfile").read_text(encoding="utf-8")
     (words,) = re.findall(r"^HEALTHCHECK .* CMD (\[.*\])$", text, re.M)

@@ -17,6 +17,7 @@ from tests.assignment.test_assign import VECTORS
 from tests.service.running import running
 from tests.waiting import HANG
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 LARGEST = 2_000_000  # bytes, installed
 

@@ -7,6 +7,7 @@ import pytest
 from tests.attack.attacks import ATTACKS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_nothing_is_found(attack):
     if missing := attack.needs():

@@ -37,7 +37,11 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", FILES)
+#: A family by quadrature, whose kernels Python runs for most of a minute here.
+SLOW = {"wind.py": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in FILES])
 def test_a_file_keeps_its_contract(name, tmp_path):
     assert len(FILES) == 5
     assert "check_" in FILES[name].splitlines()[-1] or "print(" in FILES[name].splitlines()[-1]

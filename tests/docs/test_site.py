@@ -42,10 +42,12 @@ def site(tmp_path_factory):
     return Site(folder / "html")
 
 
+@pytest.mark.slow
 def test_no_link_is_dead(site):
     assert [fault for page in site.pages for fault in site.faults(page)] == []
 
 
+@pytest.mark.slow
 def test_every_page_has_a_title_and_a_description_of_its_own(site):
     assert len(site.pages) > 50
     for page, read in site.pages.items():
@@ -56,11 +58,13 @@ def test_every_page_has_a_title_and_a_description_of_its_own(site):
     assert len(set(descriptions)) == len(descriptions)
 
 
+@pytest.mark.slow
 def test_every_markdown_page_is_in_the_site(site):
     sources = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
     assert {path.with_suffix(".html").as_posix() for path in sources} <= set(site.pages)
 
 
+@pytest.mark.slow
 def test_no_other_host_is_asked(site):
     for page, read in site.pages.items():
         outside = [one for one in read.resources if re.match(r"(https?:)?//", one)]
@@ -70,6 +74,7 @@ def test_no_other_host_is_asked(site):
         assert re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", text) == [], sheet
 
 
+@pytest.mark.slow
 def test_every_public_name_is_described(site):
     described = {}
     for page, read in site.pages.items():
@@ -102,6 +107,7 @@ def test_every_public_name_and_method_has_a_docstring():
     assert without == []
 
 
+@pytest.mark.slow
 def test_every_command_route_and_term_has_a_place(site):
     text = {
         page: re.sub(r"<[^>]+>|\s+", " ", (site.root / page).read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ player = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(player)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", player.pages(), ids=lambda page: page.stem)
 def test_a_tutorial_runs(page):
     with player.elsewhere():
@@ -31,6 +32,7 @@ def test_pictures_of_tutorials_are_there():
     assert [image for image in shown if not (DOCS / image).is_file()] == []
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_page_is_found(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(

@@ -8,6 +8,7 @@ from belman.testing import FAMILY_CHECKS
 from tests.contracts.cases import CASES, OTHER_CASES, Case
 from tests.contracts.family_contract import FamilyContract
 from tests.contracts.reward_contract import RewardContract
+from tests.members import BY_QUADRATURE
 
 ALL = {**CASES, **OTHER_CASES}
 
@@ -17,7 +18,19 @@ def case(request) -> Case:
     return request.param
 
 
-@pytest.mark.parametrize("every", ALL.values(), ids=ALL.keys())
+#: Compiled: the simplest families, and beliefs by quadrature, which Python takes minutes for. What
+#: others would add is their compilation: tests/agent/test_interpreted.py holds both ways together.
+COMPILED = {"bernoulli", "gaussian", *BY_QUADRATURE}
+
+
+@pytest.mark.parametrize(
+    "every",
+    [
+        pytest.param(case, marks=() if name in COMPILED else pytest.mark.interpreted)
+        for name, case in ALL.items()
+    ],
+    ids=ALL.keys(),
+)
 @pytest.mark.parametrize("check", FAMILY_CHECKS, ids=lambda check: check.__name__)
 def test_contract(every: Case, check) -> None:
     assert list(check(every)) == []

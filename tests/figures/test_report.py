@@ -59,6 +59,7 @@ def report(tmp_path_factory):
     return found, said
 
 
+@pytest.mark.slow
 def test_every_figure_and_every_claim_is_there(report):
     found, said = report
     page = Page(found.path.read_text(encoding="utf-8"))
@@ -70,6 +71,7 @@ def test_every_figure_and_every_claim_is_there(report):
     assert sum(line.startswith("figure ") for line in said) == len(FIGURES)
 
 
+@pytest.mark.slow
 def test_pictures_are_inside_and_say_what_they_show(report):
     page = Page(report[0].path.read_text(encoding="utf-8"))
     assert len(page.images) == len(FIGURES)
@@ -79,6 +81,7 @@ def test_pictures_are_inside_and_say_what_they_show(report):
     assert page.columns > 100  # tables have headers
 
 
+@pytest.mark.slow
 def test_every_link_leads_somewhere(report):
     path = report[0].path
     page = Page(path.read_text(encoding="utf-8"))
@@ -87,6 +90,7 @@ def test_every_link_leads_somewhere(report):
         assert link[1:] in page.ids if link.startswith("#") else (path.parent / link).is_file()
 
 
+@pytest.mark.slow
 def test_every_check_is_there_for_programs(report):
     found = json.loads((report[0].path.parent / "report.json").read_text(encoding="utf-8"))
     checks = [check for claim in found["claims"] for check in claim["checks"]]
@@ -128,6 +132,7 @@ def test_the_page_in_a_browser(report):
             assert tab.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.slow
 def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_last_byte(report):
     found, _ = report
     folder = found.path.parent / "figures"

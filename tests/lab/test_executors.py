@@ -56,6 +56,7 @@ def victim(cluster):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("milliseconds", [2**power for power in range(10)])
 def test_dask_survives_a_killed_worker(exact, cluster, victim, milliseconds):
@@ -69,6 +70,7 @@ def test_dask_survives_a_killed_worker(exact, cluster, victim, milliseconds):
     assert slow.identical(exact)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_dask_survives_the_loss_of_all_its_workers(exact, cluster):
     """All at once, in the middle of their tasks; others come in their place."""
@@ -93,6 +95,7 @@ def test_dask_survives_the_loss_of_all_its_workers(exact, cluster):
     )
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_a_run_and_keeps_what_is_finished(tmp_path):
     """A run of 400 million turns is interrupted in its middle; finished tasks stay in the store."""
     pytest.importorskip("zarr", reason="needs the extra 'store'")

@@ -146,8 +146,8 @@ def test_compiled_and_interpreted_runs_are_the_same():
         "import belman, sys\nproblems = [belman.problems.bernoulli([0.4, 0.6, 0.5]), "
         "belman.problems.gaussian([0.0, 1.0]), belman.problems.exponential([1.0, 2.0])]\nplayers "
         "= {'B': belman.BelMan(), 'P': belman.BelMan.paper(), 'T': belman.Thompson()}\nfor "
-        "problem in problems:\n    result = belman.simulate(players, problem, horizon=120, "
-        "runs=3, seed=11)\n    print(result.plays.values.ravel().tolist(), "
+        "problem in problems:\n    result = belman.simulate(players, problem, horizon=60, "
+        "runs=2, seed=11)\n    print(result.plays.values.ravel().tolist(), "
         "result.suboptimal_draws.values.sum())\n"
     )
     import os

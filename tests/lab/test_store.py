@@ -49,6 +49,7 @@ def test_a_player_without_a_description_is_refused_before_anything_is_written(tm
     assert "lambda" in json.loads(played.attrs["players"])["mine"]["repr"]
 
 
+@pytest.mark.slow
 def test_it_resumes_after_kill_nine(tmp_path, exact):
     store = tmp_path / "store"
     script = textwrap.dedent(
@@ -176,6 +177,7 @@ def test_the_first_design_stays(tmp_path, monkeypatch):
         belman.simulate(**SMALL, store=store)
 
 
+@pytest.mark.slow
 def test_several_processes_start_one_store(tmp_path):
     script = textwrap.dedent(
         f"""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from belman import Agent
+from belman.deciders.decider import Draw
 from belman.policies.dependent import LinEpsilonGreedy, LinGreedy, LinMED, LinTS, SharedBelMan
 
 _FEATURES = {"a": {"price": 1}, "b": {"price": 2}, "c": {"price": 4}, "d": {"price": 4}}
@@ -57,5 +58,6 @@ def test_every_choice_has_its_chance(policy):
     agent = _agent(policy)
     agent.ask(context={"x": 1.0})
     assert 0.0 < agent.last[0].probability <= 1.0
+    assert agent.last[0].draw == (Draw.RANDOM if policy.by_chance else Draw.POLICY)
     agent.ask(3, context={"x": -1.0})
     assert all(0.0 < choice.probability <= 1.0 for choice in agent.last)

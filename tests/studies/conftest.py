@@ -1,4 +1,8 @@
-"""Storages to try a study on: every test that takes `url` runs on SQLite and on PostgreSQL."""
+"""Storages to try a study on: every test that takes `url` runs on SQLite and on PostgreSQL.
+
+What a study makes of its log is the same code on both, so that PostgreSQL is slow there; `make
+test` runs it where the databases differ: in transactions, locks, values and what they refuse.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,29 @@ import pytest
 
 from belman.studies import Storage, Study, open_study
 from tests.studies.postgres import REASON, Postgres, programs
+
+#: Modules of what the databases do themselves.
+BOTH = {
+    "test_archive",
+    "test_bulk_together",
+    "test_chain",
+    "test_concurrency",
+    "test_import_export",
+    "test_large_rewards",
+    "test_machine",
+    "test_storage",
+    "test_strange_values",
+    "test_study",
+    "test_together",
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        given = getattr(item, "callspec", None)
+        if given and given.params.get("url") == "postgresql" and item.path.stem not in BOTH:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """Studies live the same life in several worlds: an object that lives on, one opened from snapshots,
 one from the log, and two processes know the same, and decide the same next (`machine.py`).
 
-Ten seconds of it; `python -m tests.studies.machine --minutes 60` is the long form.
+Some seconds of it, and some more in `make test-slow`; the long form is
+`python -m tests.studies.machine --minutes 60`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ import pytest
 from tests.studies.machine import files, lives, quickly
 from tests.studies.machine_settings import KINDS
 
+LONG = pytest.param(4, 12, marks=pytest.mark.slow)
+
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_all_worlds_decide_the_same_on_sqlite(kind):
+@pytest.mark.parametrize(("number", "steps"), [(2, 9), LONG])
+def test_all_worlds_decide_the_same_on_sqlite(kind, number, steps):
     with quickly(), files() as urls:
-        lives(urls, 4, 12, kinds=(kind,))
+        lives(urls, number, steps, kinds=(kind,))
 
 
-def test_all_worlds_decide_the_same_on_postgresql(postgres):
+@pytest.mark.parametrize(("number", "steps"), [(2, 8), LONG])
+def test_all_worlds_decide_the_same_on_postgresql(postgres, number, steps):
     names = [postgres.database(f"world{i}") for i in range(4)]
     with quickly():
-        lives(names, 4, 10)
+        lives(names, number, steps)

@@ -20,7 +20,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -163,6 +162,8 @@ def _forget_old(root: Path) -> None:
 @functools.cache
 def _environment() -> bytes:
     """What settles compiled code besides its sources: this room, and the compiler."""
+    from importlib import metadata  # it imports `email` and `zipfile`
+
     sources = sorted(Path(__file__).parent.glob("*.py"))
     shortcuts = os.environ.get("BELMAN_SHORTCUTS", "1")
     return b"".join(

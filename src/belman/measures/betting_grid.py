@@ -45,8 +45,13 @@ class Grid:
         steps = np.linspace(-1.0, 1.0, POINTS)
         self.points: Floats = 0.1 * np.sinh(math.asinh(10.0 * reach) * steps)
         self.points[POINTS // 2] = 0.0
-        inside = np.linspace(-reach, reach, 200_001)
-        self._whole = float(np.trapezoid(np.exp(_log_normals(inside, prior)), inside))
+        self._reach = reach
+
+    @cached_property
+    def _whole(self) -> float:
+        """The prior's mass on the grid before it is scaled to 1."""
+        inside = np.linspace(-self._reach, self._reach, 200_001)
+        return float(np.trapezoid(np.exp(_log_normals(inside, self._prior)), inside))
 
     def log_prior(self, sizes: Floats) -> Floats:
         """Return ln of the prior's density, which has its whole mass on the grid."""

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from belman.engine import LATER, Bundle, entry, kernel
 from belman.families.family import Family
@@ -167,6 +166,8 @@ class MeanTables:
 @lru_cache(maxsize=64)
 def _table(family: Family, belief: tuple[float, ...]) -> Floats:
     """Return the table of a belief of a family of positive means."""
+    from scipy.interpolate import CubicSpline  # half a second, for those who ask such a family
+
     row, found = np.array(belief), []
     expected = family.expected_reward(row)
     start = math.log(min(max(expected, 1e-300), 1e300))

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from belman.models.model import Belief, Floats, Model
 from belman.models.shared import weigh
@@ -66,6 +65,8 @@ def _rescale_member(model: Model, belief: Belief, b: int, steps: Sequence[Step])
 
 def _inverse(root: Floats) -> Floats:
     """Return (LLᵀ)⁻¹."""
+    from scipy.linalg import lapack  # a fifth of a second, for those who have contexts
+
     inverse, _ = lapack.dtrtri(root, lower=1)  # dpotri starts threads for a dozen coefficients
     inverse = np.tril(inverse)
     found: Floats = inverse.T @ inverse
@@ -74,6 +75,8 @@ def _inverse(root: Floats) -> Floats:
 
 def _inverse_root(precision: Floats) -> Floats:
     """Return the lower triangular L with LLᵀ = P⁻¹, for P with no eigenvalue below 1."""
+    from scipy.linalg import lapack
+
     upside = precision[::-1, ::-1]
     factor, failed = lapack.dpotrf(upside, lower=1, clean=1)
     if failed:  # rounding left an eigenvalue below 0

@@ -277,12 +277,14 @@ class FeaturedDecider(InContexts):
         names, rows, places = self.at_hand(asking, among)
         turn = self.totals.turn
         chosen, tied, held = self._calls.choose(asking.context or {}, rows, places, turn)
-        known = 1.0 / tied
+        known, draw = 1.0 / tied, Draw.POLICY
         if self._by_chance:
             seen = (held["belief"], held["features"], held["sight"])
             known = self._policy.chance(self.knowledge.form.model, *seen, chosen)
+            if self._policy.leaves_all_a_chance and known == known:
+                draw = Draw.RANDOM
         candidate = None if asking.candidates is None else rows[chosen]
-        return Choice(names[chosen], turn, known, Draw.POLICY, asking.context, candidate)
+        return Choice(names[chosen], turn, known, draw, asking.context, candidate)
 
     def at_hand(
         self, asking: Asking, among: Sequence[Any] | None = None

@@ -58,6 +58,10 @@ class LinEpsilonGreedy(DependentPolicy):
     by_chance = True
     kernels = DependentKernels(lin_epsilon_greedy_indices)
 
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        return self.epsilon > 0.0
+
     def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
         best = sight.eta == sight.eta.max()
         greedy = (1.0 - self.epsilon) / best.sum() if best[arm] else 0.0

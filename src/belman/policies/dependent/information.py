@@ -84,6 +84,10 @@ class LinMED(DependentPolicy):
     kernels = DependentKernels(lin_med_indices)
     remembers = LinMEDMemory
 
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        return True
+
     def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
         best, weights = int(leader(sight.eta)), []
         for row in features:

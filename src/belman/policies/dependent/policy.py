@@ -90,6 +90,11 @@ class DependentPolicy(ABC):
         """Columns that say how the indices come about, one number an arm: none, if it has none."""
         return {}
 
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        """Whether every arm has a chance at every decision."""
+        return False
+
     def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
         """The chance with which this arm is played, of a policy that chooses by chance; NaN where
         it is not known.

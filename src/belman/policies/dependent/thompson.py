@@ -68,6 +68,10 @@ class LinTS(DependentPolicy):
     kernels = DependentKernels(lin_ts_indices)
     remembers = LinTSMemory
 
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        return self.inflation > 0.0
+
     def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
         return chance_of_best(model, belief, features, arm, self.inflation)
 

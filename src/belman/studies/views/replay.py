@@ -24,7 +24,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from belman import chance
 from belman.deciders import Asking, Choice, FeaturedDecider, validate
@@ -190,6 +189,8 @@ class _Walk(NamedTuple):
         """Half of a 95 % interval of Σ deviations / total, where each is about a weighted residual
         of its ask's reward.
         """
+        from scipy.special import ndtri, stdtrit  # a fifth of a second, for those who replay
+
         most = max(float(np.abs(deviations).max()), float(np.abs(residuals).max()))
         scale = 2.0 ** math.frexp(most)[1]  # a model may expect e¹⁰⁰: no fourth power overflows
         deviations, residuals = deviations / scale, residuals / scale
