@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 # pip would compile all that it installs, libraries' own tests too, file after file: Python compiles what is imported, once.
 install = $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '$(1)'
+# Files go to two processes in their order, the pages last: they are short, so that both end together.
+SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 # The tests start hundreds of processes, and each would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -25,15 +27,15 @@ reproduce: $(READY) ## play every figure of the paper with few runs, and write r
 report: $(READY) ## the same with all runs (under ten minutes)
 	@$(BIN)/belman reproduce
 
-test: $(TOOLS) ## check style, types, layers, and every test and example but the slow ones (six minutes)
+test: $(TOOLS) ## check style, types, layers, and every test and example but the slow ones
 	@echo "== style: ruff check" && $(BIN)/ruff check .
 	@echo "== style: ruff format" && $(BIN)/ruff format --check .
 	@echo "== types: mypy" && $(BIN)/mypy
 	@echo "== layers: import-linter" && $(BIN)/lint-imports
-	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
+	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest -m "not slow" $(SHARED)
 
 test-slow: $(TOOLS) ## test packages, the site, tutorials, pages in a browser, attacks and deployment (minutes)
-	@$(BIN)/python -m pytest -m slow -n 2 --dist loadfile tests
+	@$(BIN)/python -m pytest -m slow $(SHARED) tests
 
 test-numba: $(VENV)/.numba-oldest $(VENV)/.numba-newest ## run the tests of the engine on the oldest and on the newest Numba
 	@for numba in oldest newest; do \
@@ -42,10 +44,10 @@ test-numba: $(VENV)/.numba-oldest $(VENV)/.numba-newest ## run the tests of the 
 			|| exit 1; done
 
 test-oldest: $(VENV)/.oldest ## run the tests on the oldest versions that pyproject.toml allows
-	@$(VENV)/oldest/$(SCRIPTS)/python -m pytest -n 2 --dist worksteal -o filterwarnings=  # of what is newer than they are
+	@$(VENV)/oldest/$(SCRIPTS)/python -m pytest $(SHARED) -o filterwarnings=  # of what is newer than they are
 
 test-newest: $(VENV)/.newest ## run the tests on the newest versions that there are
-	@$(VENV)/newest/$(SCRIPTS)/python -m pytest -n 2 --dist worksteal -o filterwarnings=  # of what they will drop
+	@$(VENV)/newest/$(SCRIPTS)/python -m pytest $(SHARED) -o filterwarnings=  # of what they will drop
 
 docs: $(TOOLS) ## build the documentation site into build/docs, every warning an error
 	@$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/doctrees docs build/docs && echo "build/docs/index.html"

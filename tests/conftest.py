@@ -43,6 +43,7 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
 _FEW_TURNS = {
     "agent",
     "attack",
+    "deciders",
     "dispatch",
     "measures",
     "segments",

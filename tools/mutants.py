@@ -50,7 +50,7 @@ MUTANTS = (
            "return np.sqrt(np.log(turns))", "tests/policies/test_index_policies.py"),
     # Deciders and studies, of which the state machine lives fewer and shorter lives
     Mutant("deciders/shares.py", "own.get(arm, 0.0) + rest * capped", "own.get(arm, 0.0) + capped",
-           "tests/deciders/test_contract.py"),
+           "tests/studies/test_publishing.py tests/agent/test_weights.py"),
     Mutant("studies/outcomes/book.py", "found.time + self.window > now)",
            "found.time + self.window >= now)", "tests/studies/test_windows.py"),
     Mutant("studies/outcomes/book.py", "self.silence if outcome.reward is None else outcome.reward",

@@ -12,6 +12,7 @@
     ├─ ServerError         a server, queue or job that this dispatcher does not have
     ├─ BusyError           a job for which no server is free
     ├─ StateError          a saved state that cannot be read or written
+    │  └─ RestoredError    a study whose log is not the one that this process knows
     ├─ StudyError          a study that cannot do this
     │  ├─ UnknownStudyError   … because there is none of that name
     │  └─ PausedError         … because it is paused
@@ -43,6 +44,7 @@ from belman.assignment.refusals import PausedError as PausedError
 from belman.assignment.refusals import PolicyError as PolicyError
 from belman.assignment.refusals import PriorError as PriorError
 from belman.assignment.refusals import ReplayError as ReplayError
+from belman.assignment.refusals import RestoredError as RestoredError
 from belman.assignment.refusals import RewardError as RewardError
 from belman.assignment.refusals import ServerError as ServerError
 from belman.assignment.refusals import ServiceError as ServiceError

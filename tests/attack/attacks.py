@@ -22,6 +22,7 @@ from tests.attack import (
     schema_versions,
     state_files,
     strange_answers,
+    two_services,
     watchers,
 )
 
@@ -32,6 +33,7 @@ ATTACKS = [
     killed_servers.ON_POSTGRESQL,
     restarts.ATTACK,
     restores.ATTACK,
+    two_services.ATTACK,
     edited_logs.ATTACK,
     power_cuts.ATTACK,
     clocks.ATTACK,

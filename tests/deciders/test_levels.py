@@ -14,6 +14,8 @@ from belman.models import Block, Linear
 from belman.models.merging import merge_all, without
 from tests.models.learning import covariance, learnt
 
+pytestmark = pytest.mark.compiled  # thousands of turns
+
 
 @pytest.mark.parametrize(("first", "second"), [(1, 4), (0, 5), (2, 3)])
 @pytest.mark.parametrize("model", [Linear(noise=0.7), Linear(unknown=True)])

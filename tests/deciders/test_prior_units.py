@@ -17,6 +17,8 @@ from belman.models import Linear
 from belman.models.model import blank
 from belman.models.shared import learn
 
+pytestmark = pytest.mark.compiled  # thousands of turns
+
 #: What comes with an ask, by the kind of numbers in it; `v` is as plain as can be.
 SHAPES = {
     "plain": lambda rng, i: rng.normal(),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from belman.cli import app
 from belman.studies.log.event_log import Draw, Event, Kind
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))  # where the extension of Sphinx is
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -55,6 +59,30 @@ def test_every_block_of_python_is_an_example_that_runs():
         for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
             is_file = page.name == "extending.md" and re.match(r"# \w+\.py\n", block)
             assert block.startswith(">>>") or is_file, (page.name, block)
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "reference").glob("*.md")), ids=lambda page: page.stem
+)
+def test_what_is_generated_says_where_to_read_it(page):
+    """In the repository nothing is written out: the next line says where it is."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for line, after in itertools.pairwise(lines):
+        if line.startswith("<!-- generated: "):
+            assert after.startswith("> The site that `make docs` builds "), line
+            for link in re.findall(r"\]\(([^)]+)\)", after):
+                assert (page.parent / link).exists(), link
+            assert (helped := re.search(r"`help\(([\w.]+)\)`", after)) is None or (
+                importlib.import_module(helped[1])
+            )
+
+
+def test_the_site_has_no_note_for_those_who_read_the_repository():
+    pytest.importorskip("sphinx")
+    extension = importlib.import_module("extension")
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    assert "> The site" in page
+    assert "> The site" not in extension.written(page)
 
 
 def calls():

@@ -151,3 +151,10 @@ def test_a_study_of_arms_ranks_no_actions(service, client):
     assert refused.status in (409, 422)
     with pytest.raises(errors.SettingError, match="decides without"):
         study.ask(context={"age": 1})
+
+
+def test_more_candidates_than_one_ask_weighs_are_refused_with_the_limit(service, dishes):
+    body = {"tickets": 6, "context": {}, "candidates": FOOD[:1] * 1_000}
+    refused = service.send("POST", f"{path(dishes)}/ask", body)
+    assert refused.status == 422
+    assert "at most 5 among 1,000 candidates" in json.loads(refused.body)["detail"]

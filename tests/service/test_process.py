@@ -22,6 +22,7 @@ from belman.studies import Kind, Storage, Study
 from tests.studies.postgres import REASON, Postgres, programs
 from tests.waiting import HANG, wait_until
 
+pytestmark = pytest.mark.slow  # processes that are killed, disks that are full
 # The time that it gives what is under way before it breaks it off is for machines in a hurry.
 GRACE = f"from belman.service import app; app.GRACE_SECONDS = {HANG:.0f}"
 SERVE = f"import belman.cli; {GRACE}; belman.cli.main()"

@@ -90,7 +90,7 @@ def test_a_pause_that_an_ask_finds_due_is_written_though_the_ask_is_refused(open
 
 def test_tickets_among_candidates_are_as_many_as_the_log_can_take(opened):
     """The log keeps all candidates with every ticket: a thousand of each would be a million."""
-    study = opened("study", None, features=["price"], limits=Limits(tickets=100), seed=1)
+    study = opened("study", None, features=["price"], limits=Limits(candidates=100), seed=1)
     candidates = [{"price": float(i)} for i in range(30)]
     assert len(study.ask(3, candidates=candidates)) == 3
     with pytest.raises(errors.SettingError, match="at most 3 among 30 candidates"):

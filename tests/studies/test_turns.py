@@ -177,3 +177,26 @@ def test_a_number_beyond_all_floats_is_a_reward_of_no_study(opened):
         with pytest.raises(errors.RewardError, match="is not allowed"):
             study.tell(ticket.id, wrong)
     assert study.number == 2
+
+
+def test_a_long_batch_is_several_transactions(opened, monkeypatch):
+    """Others have their turn when one has taken its time; every request has its answer."""
+    monkeypatch.setattr("belman.studies.requests.together.PATIENCE", -1.0)
+    study, turns = opened(), []
+    transact = study._replica.transact
+    monkeypatch.setattr(
+        study._replica, "transact", lambda work: (turns.append(1), transact(work))[1]
+    )
+    found = study.together([Ask(2), Ask(0), Ask(1)])
+    assert len(turns) == 3
+    assert [len(found[0]), len(found[2])] == [2, 1]
+    assert isinstance(found[1], errors.BelmanError)
+
+
+def test_an_event_that_is_too_large_is_refused_with_the_limit(opened):
+    study = opened(limits=Limits(event=300))
+    study.pause("short")
+    with pytest.raises(errors.SettingError, match="one has at most 300: bring less"):
+        study.resume("long" * 100)
+    assert study.paused
+    study.check()

@@ -16,8 +16,9 @@ GENERATED = {
 
 
 def written(text: str) -> str:
-    """A page with its `<!-- generated: … -->` lines written out, and without the blank line that
-    ends the examples in a block of code.
+    """Return a page with its `<!-- generated: … -->` lines written out, without the note for those
+    who read it in the repository (`> The site …`), and without the blank line that ends the
+    examples in a block of code.
     """
     lines: list[str] = []
     inside = False
@@ -29,7 +30,7 @@ def written(text: str) -> str:
         if line.startswith("<!-- generated: ") and line.endswith(" -->"):
             name, *arguments = line.removeprefix("<!-- generated: ").removesuffix(" -->").split()
             lines.append(GENERATED[name](*arguments))
-        else:
+        elif not line.startswith("> The site that `make docs` builds "):
             lines.append(line)
     return "\n".join(lines)
 

@@ -64,6 +64,10 @@ class StateError(BelmanError, ValueError):
     """A saved state that cannot be read or written."""
 
 
+class RestoredError(StateError):
+    """A study whose log is not the one that this process knows: it went back, or is another one."""
+
+
 class StudyError(BelmanError, ValueError):
     """A study that cannot do what was asked of it."""
 

@@ -129,8 +129,8 @@ async def healthz() -> dict[str, str]:
 
 @health.get("/readyz", response_model=None, responses={503: {"description": "Not ready."}})
 async def readyz(request: Request) -> dict[str, str] | Response:
-    """Whether the service can do its work: 503 while the storage takes nothing (a full disk), and
-    until what an ask needs is loaded.
+    """Whether the service can do its work: 503 while the storage takes nothing (a full disk), until
+    what an ask needs is loaded, and while the log of a study is not the one that it knows.
     """
     readiness: Readiness = request.app.state.readiness
     if not readiness.is_warm:
@@ -138,6 +138,9 @@ async def readyz(request: Request) -> dict[str, str] | Response:
     if not await readiness.is_ready():
         words = "the storage of this service cannot be written at the moment"
         return problem(503, words, headers={"Retry-After": "1"})
+    if studies := request.app.state.registry.storage.out_of_step:
+        words = f"{len(studies)} of the studies had their log restored or edited under this service"
+        return problem(503, f"{words}: restart it, or reopen them", headers={"Retry-After": "1"})
     return {"status": "ready"}
 
 

@@ -36,6 +36,10 @@ class Limits:
     max_streams_per_key: int = _limit(150, "The most open live pages per key (or address).")
     rate: float = _limit(2_000.0, "The most requests per second and key (or address).")
     max_tickets: int = _limit(100_000, "The most tickets in one transaction of a study.")
+    max_candidates: int = _limit(
+        5_000, "The most candidates that one ask weighs, over all of its tickets."
+    )
+    max_event: int = _limit(4_000_000, "The most characters that one event of a log may have.")
     max_tickets_out: int = _limit(1_000_000, "The most open tickets of a study.")
     proxies: tuple[str, ...] = ()  # whose X-Forwarded-For is believed
     origins: tuple[str, ...] = ()  # sites whose pages may call the service
@@ -45,7 +49,9 @@ class Limits:
         """What callers may have of a study, as `open_study` takes it."""
         from belman.studies import Limits as OfStudies  # which the command line does without
 
-        return OfStudies(tickets=self.max_tickets, out=self.max_tickets_out)
+        return OfStudies(
+            self.max_tickets, self.max_tickets_out, self.max_candidates, self.max_event
+        )
 
     def __post_init__(self) -> None:
         for one in fields(self):

@@ -44,6 +44,7 @@ STATUS: dict[type[BelmanError], int] = {
     errors.ReplayError: 409,
     errors.StorageError: 503,
     errors.StateError: 500,
+    errors.RestoredError: 409,
     errors.MissingExtraError: 501,
     BelmanError: 422,
 }

@@ -50,6 +50,7 @@ class Registry:
         self.stopping = asyncio.Event()
         self._require_keys = require_keys
         self._deciding = ThreadPoolExecutor(8, "belman-decide")
+        self._correcting = ThreadPoolExecutor(1, "belman-correct")
         self._reading = ThreadPoolExecutor(2, "belman-read")
         self._watching = ThreadPoolExecutor(1, "belman-watch")
         self._deliberating = ThreadPoolExecutor(1, "belman-deliberate")
@@ -72,6 +73,10 @@ class Registry:
     async def read(self, work: Callable[..., T], *arguments: Any) -> T:
         """What a call gives that only reads."""
         return await _run(self._reading, work, *arguments)
+
+    async def correct(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a correction gives, which may have to read the log: one after another."""
+        return await _run(self._correcting, work, *arguments)
 
     async def watch(self, work: Callable[..., T], *arguments: Any) -> T:
         """What a call gives that works for pages which watch: one after another."""
@@ -125,6 +130,14 @@ class Registry:
             raise await self.change(self._unknown, name) from None
         self.forget(name)
         return found
+
+    def reopen(self, name: str) -> None:
+        """Open a study anew at its next use, by the log that is there then."""
+        try:
+            self.storage.reopen(name)
+        except UnknownStudyError:
+            raise self._unknown(name) from None
+        self.forget(name)
 
     def forget(self, name: str) -> None:
         """Open a study anew at its next use: it was deleted, and another may have its name."""
@@ -202,7 +215,7 @@ class Registry:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         watching = (self._watching, self._deliberating)
-        for threads in (self._deciding, self._reading, *watching, self._door):
+        for threads in (self._deciding, self._correcting, self._reading, *watching, self._door):
             threads.shutdown(wait=True)
         self.storage.close()
 

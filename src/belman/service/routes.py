@@ -177,7 +177,7 @@ async def correct(
     """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
     key = idempotency_key(request.scope, body.key)
     change = partial(study.correct, ticket, body.reward, body.reason, metrics=body.metrics, key=key)
-    return json_response({"changed": await registry_of(request).change(change)})
+    return json_response({"changed": await registry_of(request).correct(change)})
 
 
 @router.post(
@@ -352,6 +352,15 @@ async def restore_study(request: Request, study: Decider, body: models.EmptyBody
     """List an archived study again; it stays paused until it is resumed."""
     registry = registry_of(request)
     await registry.change(restore, registry.storage, study.name)
+    return json_response(await registry.change(views.status, study))
+
+
+@router.post("/{name}/reopen", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
+async def reopen_study(request: Request, name: StudyName, body: models.EmptyBody) -> Response:
+    """Go on with the log that is there now, after a restore; each service is told for itself."""
+    registry = registry_of(request)
+    await registry.change(registry.reopen, name)
+    study = await registry.deciding_study(name)
     return json_response(await registry.change(views.status, study))
 
 

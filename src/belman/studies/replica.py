@@ -6,7 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from belman.errors import BelmanError, PriorError, StateError, StudyError, UnknownStudyError
+from belman.errors import (
+    BelmanError,
+    PriorError,
+    RestoredError,
+    StateError,
+    StudyError,
+    UnknownStudyError,
+)
 from belman.studies.log.chain import Head
 from belman.studies.log.event_log import EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction, check_time
@@ -46,6 +53,7 @@ class Replica:
         """What a reader makes of the state, with everything that is committed."""
         with self._lock:
             self._state, self._head = self.storage.run(self._caught_up, write=False)
+            self._see(self._head)
             return reader(self._state)
 
     def look_now(self, reader: Callable[[State], T]) -> T:
@@ -90,14 +98,20 @@ class Replica:
 
         with self._lock:
             self._state, self._head, changes, result, refusal = self.storage.run(attempt)
+            self._see(self._head)
         if changes and self._watch is not None:
             self._watch(changes)
         if refusal is not None:
             raise refusal
         return cast("T", result)
 
+    def _see(self, head: Head) -> None:
+        """Let all who have this study open here know how far its log goes."""
+        if self.storage.heads.get(self.secret, (0, b""))[0] < head.number:
+            self.storage.heads[self.secret] = head
+
     def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
-        """The state with all that is committed; StateError where the log is not the one it was,
+        """The state with all that is committed; RestoredError where the log is not the one it was,
         UnknownStudyError where the study was deleted, and StudyError where the log holds a prior
         that is none.
         """
@@ -105,25 +119,34 @@ class Replica:
             return self._followed(transaction, lock)
         except PriorError as error:
             raise StudyError(f"this study cannot be opened here: {error}") from None
-        except StateError:
+        except StateError as error:
             there = "SELECT 1 FROM belman_studies WHERE id = ? AND secret = ?"
             if transaction.rows(there, self.id, self.secret):
+                if isinstance(error, RestoredError):
+                    self.storage.out_of_step[self.secret] = self.name
                 raise
             raise UnknownStudyError(f"study {self.name!r} was deleted") from None
 
     def _followed(self, transaction: Transaction, lock: bool) -> tuple[State, Head]:
         state, self._state = self._state, None  # it comes back when what it holds is committed
         head = self._head
+        seen = Head(*self.storage.heads.get(self.secret, ()))  # before we look what is there
         if state is None or head is None:
             state, head = self._opened(transaction)
         events = self.log.after(transaction, head.number - 1, lock=lock)
         last = next(events, None)
         head.check(last, self.name)
         assert last is not None
+        if last.number == seen.number:
+            seen.check(last, self.name)
         state.book.time = last.time
         for event in events:
             head = head.follow(event, self.name)
+            if event.number == seen.number:
+                seen.check(event, self.name)
             state.fold(event)
+        if seen.number > head.number:
+            seen.check(None, self.name)
         return state, head
 
     def _opened(self, transaction: Transaction) -> tuple[State, Head]:

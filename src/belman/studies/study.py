@@ -28,7 +28,7 @@ from belman.studies.requests.row_corrections import Given as RowCorrections
 from belman.studies.requests.rows import Given as Outcomes
 from belman.studies.requests.rows import Sums, brought, count, digest, have_units
 from belman.studies.requests.telling import Tell, give_back, tell
-from belman.studies.requests.together import Answer, SpoiltError, answers, batches
+from belman.studies.requests.together import Answer, SpoiltError, answers, first_batch
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.signing import signing_keys
@@ -170,13 +170,14 @@ class Study(Looking):
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[Answer]:
         """Many asks and tells in one transaction (group commit), which costs one wait for the disk;
-        in several where they ask for more tickets than one may give.
+        in several where they ask for more tickets than one may give, or take long.
 
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
         """
         found: list[Answer] = []
-        for batch in batches(requests, self._replica.limits.tickets):
+        while len(found) < len(requests):
+            batch = first_batch(requests, len(found), self._replica.limits.tickets)
             try:
                 found += self._replica.transact(partial(answers, requests=batch))
             except SpoiltError:

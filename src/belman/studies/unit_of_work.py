@@ -25,7 +25,8 @@ LONGEST = 250  # characters of an idempotency key
 
 
 class Limits(NamedTuple):
-    """The most tickets that one transaction gives, and that may be out at once.
+    """The most tickets that one transaction gives, and that may be out at once; the most
+    candidates that one ask weighs, over all of its tickets; and the most characters of one event.
 
     >>> Limits(out=10).check(4, 7, "study")
     Traceback (most recent call last):
@@ -36,19 +37,22 @@ of 10: tell some, let them expire, or open the study with limits=Limits(out=…)
 
     tickets: int = 100_000
     out: int = 1_000_000
+    candidates: int = 100_000
+    event: int = 200_000_000
 
     def check(self, wanted: int, out: int, study: str, candidates: int = 1) -> None:
-        """Refuse a request for more tickets than may be; the log keeps so many candidates with each
-        of them, and each candidate counts as one.
-        """
+        """Refuse a request for more tickets than may be, each of them among so many candidates."""
         for name, limit in self._asdict().items():
             if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
                 raise SettingError(f"limits: {name}={limit!r} must be a whole number from 1 up")
-        if wanted > self.tickets // candidates:
-            among = f" among {candidates:,} candidates" if candidates > 1 else ""
-            most = f"one ask gives at most {self.tickets // candidates:,}{among}"
-            remedy = "ask for fewer, or open the study with limits=Limits(tickets=…)"
-            raise SettingError(f"{wanted:,} tickets were asked for, and {most}: {remedy}")
+        most, name, among = self.tickets, "tickets", ""
+        if candidates > 1 and self.candidates // candidates < most:
+            most, name = max(self.candidates // candidates, 1), "candidates"
+            among = f" among {candidates:,} candidates"
+        if wanted > most:
+            remedy = f"ask for fewer, or open the study with limits=Limits({name}=…)"
+            given = f"one ask gives at most {most:,}{among}"
+            raise SettingError(f"{wanted:,} tickets were asked for, and {given}: {remedy}")
         if out + wanted > self.out:
             over = f"{wanted:,} more would be over the limit of {self.out:,}"
             remedy = "tell some, let them expire, or open the study with limits=Limits(out=…)"
@@ -83,6 +87,11 @@ class UnitOfWork:
     def write(self, kind: Kind, **content: Any) -> None:
         """Let an event that is no ask happen, to be written down at the end."""
         self.dirty = True
+        if len(content.get("body") or "") > self.limits.event:
+            length, most = len(content["body"]), self.limits.event
+            remedy = "bring less at a time, or open the study with limits=Limits(event=…)"
+            words = f"this would be an event of {length:,} characters, and one has at most {most:,}"
+            raise SettingError(f"{words}: {remedy}")
         event = Event(self.state.number + 1, int(kind), self.now, **content)
         own = None if event.ticket is None else self.mark_of(event.ticket)
         event, self.head = self.head.joined(event, own)

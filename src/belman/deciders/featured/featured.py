@@ -34,7 +34,8 @@ from belman.models import Logistic, Model
 from belman.policies.dependent import DependentPolicy
 from belman.table import Table
 
-#: Arms × coefficients × asks of one batch, which are decided one after another.
+#: Asks × coefficients × arms, or coefficients once more, of one batch, which are decided one after
+#: another.
 MOST_CELLS = 4_000_000
 #: Candidates of one request.
 MOST_CANDIDATES = 1_000
@@ -188,7 +189,7 @@ class FeaturedDecider(InContexts):
         if n == 1:
             return
         arms = len(self._arms if asking.candidates is None else asking.candidates)
-        most = max(MOST_CELLS // (arms * self.columns), 1)
+        most = max(MOST_CELLS // (self.columns * max(arms, self.columns)), 1)
         if n > most:
             what = f"{arms:,} arms with {self.columns:,} coefficients"
             words = f"one ask gives at most {most:,} in a context, of {what}: ask for fewer"

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from belman.errors import StateError
+from belman.errors import RestoredError, StateError
 from belman.studies.log.event_log import Event
 
 _NO_TICKET = bytes(8)
@@ -84,7 +84,7 @@ class Head(NamedTuple):
         return Head(event.number, event.link)
 
     def check(self, found: Event | None, study: str) -> None:
-        """StateError where the log does not hold this event any more."""
+        """RestoredError where the log does not hold this event any more."""
         if found is None:
             what = f"event {self.number} was its last, and is not in it any more"
         elif found.link != self.link:
@@ -92,7 +92,7 @@ class Head(NamedTuple):
         else:
             return
         cause = "restored from a backup, or edited"
-        raise StateError(f"the log of study {study!r} was {cause}: {what}. {RESTORED}")
+        raise RestoredError(f"the log of study {study!r} was {cause}: {what}. {RESTORED}")
 
 
 #: What to do about an edited log.
@@ -100,6 +100,6 @@ REMEDY = "Restore it from a backup, or open a copy of it with read_only=True to 
 #: What to do about a log that went back.
 RESTORED = (
     "Nothing was written. If the log is now the one to go on with, open the study anew (restart "
-    "whoever has it open), and know that rewards of tickets given since that backup are lost; "
-    "else bring back the log that was there"
+    "whoever has it open, or POST …/reopen to each service), and know that rewards of tickets "
+    "given since that backup are lost; else bring back the log that was there"
 )

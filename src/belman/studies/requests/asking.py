@@ -69,8 +69,9 @@ def _rows(
             chosen = _chosen(arm, candidate is not None, ranking, request.top, places)
             if known is not None:
                 assert asking.candidates is not None
-                kept = known.kept(asking.candidates)
-                known.take(first + i, kept)
+                if i < 2:  # from the second on none is new
+                    kept = known.kept(asking.candidates)
+                    known.take(first + i, kept)
                 chosen |= {CANDIDATES: kept, CANDIDATE: candidate}
             text = _text(body | chosen | own)
         elif own:

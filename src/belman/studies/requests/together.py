@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 
 from belman.errors import BelmanError
 from belman.studies.requests.asking import Ask, ask
@@ -11,6 +12,9 @@ from belman.studies.ticket import Ticket
 from belman.studies.unit_of_work import UnitOfWork
 
 Answer = list[Ticket] | bool | BelmanError
+
+#: Seconds after which a transaction takes in no more requests: others wait for it.
+PATIENCE = 0.02
 
 
 class SpoiltError(BelmanError):
@@ -24,9 +28,14 @@ class SpoiltError(BelmanError):
 
 
 def answers(unit: UnitOfWork, requests: Sequence[Ask | Tell]) -> list[Answer]:
-    """Return what each of several requests gets, be it an error."""
+    """Return what each of several requests gets, be it an error; only of the first ones, where
+    that takes long.
+    """
     found: list[Answer] = []
+    until = time.monotonic() + PATIENCE
     for request in requests:
+        if found and time.monotonic() > until:
+            break
         unit.dirty = False
         try:
             answer = ask(unit, request) if isinstance(request, Ask) else tell(unit, request)
@@ -38,19 +47,15 @@ def answers(unit: UnitOfWork, requests: Sequence[Ask | Tell]) -> list[Answer]:
     return found
 
 
-def batches(requests: Sequence[Ask | Tell], most: int) -> Iterator[list[Ask | Tell]]:
-    """Yield the requests in their order, with at most so many tickets at a time (one ask may be
-    more, which it alone is refused).
+def first_batch(requests: Sequence[Ask | Tell], start: int, most: int) -> Sequence[Ask | Tell]:
+    """Return the requests from a place on, with at most so many tickets (one ask may be more, which
+    it alone is refused).
     """
-    batch: list[Ask | Tell] = []
     total = 0
-    for request in requests:
+    for place in range(start, len(requests)):
+        request = requests[place]
         tickets = request.tickets if isinstance(request, Ask) else 0
-        size = tickets if isinstance(tickets, int) else 0
-        if batch and total + size > most:
-            yield batch
-            batch, total = [], 0
-        batch.append(request)
-        total += size
-    if batch:
-        yield batch
+        total += tickets if isinstance(tickets, int) else 0
+        if place > start and total > most:
+            return requests[start:place]
+    return requests[start:]
