@@ -115,6 +115,34 @@ def test_what_a_family_does_not_keep_is_told_in_words():
 
 
 @kernel
+def overflows(constants, belief):
+    return math.exp(1e3 * belief[0])
+
+
+class Steep(Clicks):
+    name, kernels = "steep", replace(bernoulli.KERNELS, worth=overflows)
+
+
+@pytest.mark.interpreted
+def test_an_error_of_a_kernel_says_where_it_is():
+    place = r"OverflowError in overflows \(test_own_family\.py, line \d+\): math range error"
+    with pytest.raises(AssertionError, match=place):
+        check_family(Steep())
+
+
+@pytest.mark.parametrize("ends", [(2.0, math.inf), (-math.inf, -5.0), (3.0, 4.0)], ids=str)
+def test_two_means_are_found_in_any_range_with_an_end(ends):
+    class Shifted(Clicks):
+        name, mean_range, reward_range = "shifted", ends, None
+
+        def parameter_of(self, mean):
+            return (self._mean_between(mean, *ends),)
+
+    low, high = FamilyCase(Shifted()).means
+    assert ends[0] < low < high < ends[1]
+
+
+@kernel
 def power(constants, x):
     return x**constants.k / constants.scale
 
@@ -193,14 +221,13 @@ def test_a_constant_that_is_left_out_is_told():
 
 #: What a family must bring; evidence, late rewards, pooling and drift have defaults.
 NEEDED = (
-    "update", "expected_reward", "worth", "mean_cdf", "mean_quantile", "sample", "sample_mean",
-    "mean", "reward", "d",
+    "update", "expected_reward", "worth", "mean_cdf", "mean_quantile", "sample_mean", "reward", "d",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Calls(Poisson):
-    """Poisson's ten kernels, and no more."""
+    """Poisson's eight kernels, and no more: its parameter is its mean."""
 
     name = "calls"
     kernels = FamilyKernels.of(
@@ -210,22 +237,25 @@ class Calls(Poisson):
 
 @dataclass(frozen=True)
 class Waits(GammaKnownShape):
-    """The same with a constant, which evidence hands on."""
+    """The same with a rate as parameter, and a constant, which evidence hands on."""
 
     name = "waits"
     kernels = FamilyKernels.of(
         gamma_known_shape.KERNELS.belief,
-        {name: getattr(gamma_known_shape.KERNELS, name) for name in (*NEEDED, "imagine")},
+        {
+            name: getattr(gamma_known_shape.KERNELS, name)
+            for name in (*NEEDED, "mean", "sample", "imagine")
+        },
     )
 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("family", [Calls(), Waits(shape=2.5)], ids=["calls", "waits"])
-def test_ten_kernels_make_a_family(family):
+def test_eight_kernels_make_a_family(family):
     assert family.kernels.terms is not type(family).__mro__[1].kernels.terms
     check_family(family)
 
 
 @pytest.mark.parametrize("policy", [BelMan(), KLUCB(), Forced(Thompson())], ids=repr)
-def test_ten_kernels_are_played_as_all_are(policy):
+def test_eight_kernels_are_played_as_all_are(policy):
     assert choices(Calls(), policy) == choices(Poisson(), policy)

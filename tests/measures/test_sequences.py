@@ -25,11 +25,9 @@ from belman.families import (
 from belman.families.mirror import Mirror
 from belman.families.tally import learnt
 from belman.measures import (
-    Betting,
     log_separation,
     mixture,
     policy_value_sequence,
-    weighted_sequence,
 )
 from belman.measures.sequences import difference_sequence, mean_sequence, ratio_sequence
 
@@ -116,31 +114,6 @@ def test_coins_make_a_martingale_and_shares_less(mean):
             for path in itertools.product(constants, repeat=4)
         )
         assert total == pytest.approx(1.0, abs=1e-9) if exact else total < 1.0
-
-
-def test_bets_make_a_martingale():
-    constants = ((0.0, 0.4), (2.0, 0.3), (3.0, 0.3))
-    mean = sum(x * chance for x, chance in constants)
-    below = above = 0.0
-    for path in itertools.product(constants, repeat=3):
-        bets = Betting((0.0, 4.0))
-        bets.add([x for x, _ in path])
-        chance = math.prod(chance for _, chance in path)
-        below += chance * math.exp(bets.log_below(mean))
-        above += chance * math.exp(bets.log_above(mean))
-    assert (below, above) == pytest.approx((1.0, 1.0), abs=1e-12)
-
-
-def test_bets_on_narrow_rewards_beat_coins():
-    rewards = np.random.default_rng(7).uniform(0.45, 0.55, 400)
-    bets = Betting()
-    bets.add(rewards)
-    low, high = mean_sequence(bets, 0.05)
-    wide = mean_sequence(of(Bernoulli(), rewards), 0.05)
-    assert low < 0.5 < high
-    assert high - low < 0.3 * (wide[1] - wide[0])
-    with pytest.raises(SettingError, match="cannot be bet on"):
-        bets.add([1.5])
 
 
 def test_normal_differences_have_a_closed_form():
@@ -239,11 +212,11 @@ def test_weighted_rewards_hold_the_mean():
     for _ in range(200):
         chances = np.where(np.arange(600) % 2 == 0, 0.1, 0.6)
         chosen, rewards = rng.random(600) < chances, (rng.random(600) < 0.3) * 1.0
-        low, high = weighted_sequence(rewards, chosen / chances, 10.0, 0.1)
+        low, high = policy_value_sequence(rewards, chosen / chances, 0.1)
         wrong += not low <= 0.3 <= high
     assert wrong <= stats.binom.ppf(1.0 - 1e-6, 200, 0.1)
     with pytest.raises(SettingError, match="from 0 to 1"):
-        weighted_sequence(np.array([2.0]), np.array([1.0]), 10.0, 0.1)
+        policy_value_sequence(np.array([2.0]), np.array([1.0]), 0.1)
 
 
 def policy_log(seed, turns):

@@ -52,12 +52,7 @@ class Beside:
         return whole, made
 
     def bets(
-        self,
-        rows: Rows,
-        control: str | None,
-        kind: Kind,
-        made: Sample | None,
-        whole: Estimates,
+        self, rows: Rows, control: str | None, kind: Kind, made: Sample | None, whole: Estimates
     ) -> ArmBets | None:
         """Bets on the arm of every outcome, by the intended shares; None where a metric has none:
         ratios, percentiles, totals of amounts, and what a covariate was taken out of.
@@ -82,12 +77,7 @@ class Beside:
         return bets
 
     def comparisons(
-        self,
-        rows: Rows,
-        control: str | None,
-        first: Estimates,
-        kind: Kind,
-        bets: ArmBets | None,
+        self, rows: Rows, control: str | None, first: Estimates, kind: Kind, bets: ArmBets | None
     ) -> list[Comparison]:
         """Every metric of every arm beside control, at an error that all share."""
         if control is None:

@@ -12,10 +12,7 @@ from belman.analysis import checks
 from belman.analysis.analysis import Analysis
 from belman.analysis.assembling import Making
 from belman.analysis.columns import Roles, roles, units_seen
-from belman.analysis.estimates import (
-    ROW,
-    Metric,
-)
+from belman.analysis.estimates import ROW, Metric
 from belman.analysis.rows import arm_named, read_rows
 from belman.errors import SettingError
 from belman.families import Family

@@ -1,7 +1,8 @@
 """A mesh for a density on a parameter's range: the range as a line, panels, and their tails.
 
-The open range (law[0], law[1]) of θ is stretched to a line u. Panels lie on both sides of the mode
-of the density, at distances z from it in u, and each has the nodes of one Gauss–Legendre rule.
+The open range (constants[0], constants[1]) of θ is stretched to a line u. Panels lie on both sides
+of the mode of the density, at distances z from it in u, and each has the nodes of one
+Gauss–Legendre rule.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The conjugate belief of any one-parameter exponential family, by quadrature.
 
-Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (law[0], law[1]); the belief
-is b(θ) ∝ exp(χθ − νB(θ)), with η = (χ, ν) and S(θ) = (θ, −B(θ)). It is told from its mode θ₀: with
-δ = θ − θ₀ and the excess D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and
-not subtracted, the logarithm of the density is cδ − νD, c = χ − νB′(θ₀). So nothing cancels, even
-for counts of 1e9. Panels cover the belief until it has fallen by e⁴⁶ on both sides.
+Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (constants[0], constants[1]);
+the belief is b(θ) ∝ exp(χθ − νB(θ)), with η = (χ, ν) and S(θ) = (θ, −B(θ)). It is told from its
+mode θ₀: with δ = θ − θ₀ and the excess D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is
+integrated and not subtracted, the logarithm of the density is cδ − νD, c = χ − νB′(θ₀). So nothing
+cancels, even for counts of 1e9. Panels cover the belief until it has fallen by e⁴⁶ on both sides.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Counts(NamedTuple):
     """The counts of K arms over a window of C = `CELLS` cells."""
 
     head: Annotated[Integers, Array((1,), _LONG_AGO, _MOST)]  # the cell of time that it is
-    #: Open tickets of which nothing was told, by arm and by the cell of their ask.
+    #: Open tickets without a reward so far, by arm and by the cell of their ask.
     silent: Annotated[Integers, Array((None, CELLS + 1), 0, _MOST)]
     #: Open tickets of all arms that were told, by the cell of their ask; and of each arm.
     told: Annotated[Integers, Array((CELLS + 1,), 0, _MOST)]

@@ -1,4 +1,4 @@
-"""What silence says: an open ticket of age s of which nothing was told has likelihood 1 − pF(s).
+"""What silence says: an open ticket of age s without a reward has likelihood 1 − pF(s).
 
 As a function of p, its logarithm has the slope −g and the curvature −g² with g = F/(1 − pF). At the
 expected chance p these are the slope and the curvature of F(1 − p)²/(1 − pF)² failures and of

@@ -67,16 +67,6 @@ def sample_mean(constants, belief, rng):
 
 
 @kernel
-def sample(constants, belief, rng, theta):
-    theta[0] = chance.beta(rng, belief[0], belief[1])
-
-
-@kernel
-def mean(constants, theta):
-    return theta[0]
-
-
-@kernel
 def reward(constants, theta, uniform):
     return 1.0 if uniform >= 1.0 - theta[0] else 0.0
 

@@ -25,9 +25,8 @@ import numpy as np
 
 from belman import chance
 from belman.beliefs import dirichlet, moments
-from belman.engine import factory, kernel
+from belman.engine import kernel
 from belman.families import atoms, bernoulli, two_moments
-from belman.families.common_mean import searched
 from belman.families.family import LONG_TERMS, FamilyKernels, Floats
 
 KNOTS = 24
@@ -353,13 +352,7 @@ def evidence(terms, arm, weights):
     return value + part * left * width * bent
 
 
-@factory
-def _kernels() -> FamilyKernels:
-    """With what does not look at atoms; a factory, so that every part can be made elsewhere."""
-    names = ("d", "mean", "moved", "reflected", "reward", "sharpness")
-    shared = {name: getattr(two_moments, name) for name in names}
-    named = {**globals(), **shared, "common_mean": searched(two_moments.d)}
-    return FamilyKernels.of(dirichlet.KERNELS, named)
-
-
-KERNELS = _kernels()
+# what does not look at atoms
+_SHARED = ("common_mean", "d", "moved", "reflected", "reward", "sharpness")
+_NAMED = {**globals(), **{name: getattr(two_moments, name) for name in _SHARED}}
+KERNELS = FamilyKernels.of(dirichlet.KERNELS, _NAMED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from belman.engine import kernel
+from belman.engine import factory, kernel
 
 _GOLDEN = 0.6180339887498949
 _STEPS = 80
@@ -20,6 +20,7 @@ def weighted_mean(constants, weight, mean, spread, other_weight, other, other_sp
     return mean + (other - mean) * (other_weight / (weight + other_weight))
 
 
+@factory
 def searched(d: Callable[..., float]) -> Callable[..., float]:
     """The common mean by golden section: the divergence falls, then rises between the means."""
 

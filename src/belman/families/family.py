@@ -105,6 +105,23 @@ def by_mean_and_spread(family, constants, belief, worth, mean, spread, mirrored,
     family.terms(constants, mean, spread, out)
 
 
+@kernel
+def parameter_itself(constants, theta):
+    """For families whose first parameter is the mean."""
+    return theta[0]
+
+
+@factory
+def drawing(sample_mean: Kernel) -> Kernel:
+    """`sample` of families whose only parameter is the mean."""
+
+    @kernel
+    def sample(constants, belief, rng, theta):
+        theta[0] = sample_mean(constants, belief, rng)
+
+    return sample
+
+
 @factory
 def imagining(update: Kernel, expected_reward: Kernel) -> Kernel:
     """`imagine` of families that learn from rewards themselves, whose expectation is finite."""
@@ -158,9 +175,7 @@ class FamilyKernels(Bundle):
     | `worth(constants, belief)` | the number of rewards that the belief is worth; 0 if none |
     | `mean_cdf(constants, belief, x)` | P(E_θ[X] ≤ x) |
     | `mean_quantile(constants, belief, level, upper)` | x with that chance below it, or above it |
-    | `sample(constants, belief, rng, theta)` | draws θ |
     | `sample_mean(constants, belief, rng)` | draws E_θ[X] |
-    | `mean(constants, theta)` | E_θ[X] |
     | `reward(constants, theta, uniform)` | the reward at that quantile of f_θ |
     | `d(constants, mean, other, spread)` | KL of reward distributions by means |
 
@@ -168,6 +183,8 @@ class FamilyKernels(Bundle):
 
     | kernel | what it does |
     |---|---|
+    | `mean(constants, theta)` | E_θ[X]; θ itself unless given |
+    | `sample(constants, belief, rng, theta)` | draws θ; where θ is the mean, by `sample_mean` |
     | `imagine(constants, belief)` | late rewards: update with the expected statistic |
     | `terms(constants, mean, spread, out)` | evidence: numbers kept per arm, so that … |
     | `weights(constants, mean, out)` | … with numbers kept per rival, … |
@@ -178,7 +195,7 @@ class FamilyKernels(Bundle):
     | `spread(constants, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
     | `moved(constants, spread, mean, to)` | the spread if the mean were another |
     | `pooled(constants, beliefs, prior's mean, worth, spread, pool)` | share of spread no arm has |
-    | `sharpness(constants, mean, spread)` | information of a reward, over the least one |
+    | `sharpness(constants, mean, spread)` | Fisher information per reward, over the least one |
     | `coins(constants, prior, plays, total, squares)` | drift: sharpness for these totals |
     | `told(family, constants, belief, reward, coins)` | update where beliefs foretell, in place |
     | `foretells(family, constants, belief)` | A: a reward changes it by ln of its chance |
@@ -191,14 +208,14 @@ class FamilyKernels(Bundle):
     worth: Kernel
     mean_cdf: Kernel
     mean_quantile: Kernel
-    sample: Kernel
     sample_mean: Kernel
-    mean: Kernel
     reward: Kernel
     d: Kernel
+    sample: Kernel
     imagine: Kernel
     terms: Kernel
     weights: Kernel
+    mean: Kernel = parameter_itself
     evidence: Kernel = linear_evidence
     terms_of: Kernel = by_mean_and_spread
     reflected: Kernel = same_mean
@@ -216,11 +233,13 @@ class FamilyKernels(Bundle):
     def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
         """The kernels of these names in a module's globals or a function's locals, and the belief.
 
-        Without an own `spread` the mean fixes the distribution, and without an own `common_mean` d
-        is a Bregman divergence.
+        Without an own `spread` the mean fixes the distribution, without an own `common_mean` d is
+        a Bregman divergence, and without an own `mean` the parameter is the mean.
         """
         names = {part.name for part in fields(cls)} - {"belief"}
         found = {name: named[name] for name in names & named.keys()}
+        if "sample" not in found:
+            found["sample"] = drawing(found["sample_mean"])
         if "imagine" not in found:
             found["imagine"] = imagining(found["update"], found["expected_reward"])
         if "terms" not in found:
@@ -280,7 +299,7 @@ class Family(ABC):
         object.__setattr__(self, "prior", self.check_prior(self.prior))
 
     def default_prior(self) -> tuple[float, ...]:
-        """The prior of an arm of which nothing is known: ones."""
+        """The prior of an arm without observations: ones."""
         return (1.0,) * self.dimension
 
     @abstractmethod

@@ -124,6 +124,9 @@ class OfRate(Family):
     def supports(self, reward: float) -> bool:
         return reward >= 0.0
 
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return (float(self.constants[0]) / self._mean_between(mean, *self.mean_range),)
+
 
 @register
 class GammaKnownShape(OfRate):
@@ -139,9 +142,6 @@ class GammaKnownShape(OfRate):
     name = "gamma"
     kernels = KERNELS
     positive = ("shape",)
-
-    def parameter_of(self, mean: float) -> tuple[float, ...]:
-        return (self.shape / self._mean_between(mean, *self.mean_range),)
 
 
 @kernel
@@ -164,6 +164,3 @@ class Exponential(OfRate):
     @property
     def constants(self) -> Floats:
         return np.ones(1)
-
-    def parameter_of(self, mean: float) -> tuple[float, ...]:
-        return (1.0 / self._mean_between(mean, *self.mean_range),)

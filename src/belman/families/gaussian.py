@@ -47,16 +47,6 @@ def sample_mean(constants, belief, rng):
 
 
 @kernel
-def sample(constants, belief, rng, theta):
-    theta[0] = sample_mean(constants, belief, rng)
-
-
-@kernel
-def mean(constants, theta):
-    return theta[0]
-
-
-@kernel
 def reward(constants, theta, uniform):
     return theta[0] + constants[0] * normal_quantile(uniform)
 

@@ -83,11 +83,6 @@ def sample_mean(constants, belief, rng):
 
 
 @kernel
-def mean(constants, theta):
-    return theta[0]
-
-
-@kernel
 def reward(constants, theta, uniform):
     return theta[0] + normal_quantile(uniform) / math.sqrt(theta[1])
 

@@ -96,7 +96,7 @@ def weights(constants, mean, out):
     out[1] = math.log(rest)
 
 
-KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.sample})
+KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.KERNELS.sample})
 
 
 @register

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from belman import chance
 from belman.beliefs import normal_gamma
 from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length, place
-from belman.engine import factory, kernel
+from belman.engine import kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
 from belman.families.family import ANY, LEAST, FamilyKernels
@@ -26,7 +26,7 @@ from belman.special import log_excess, log_ratio, normal_cdf, normal_quantile
 #: lies between 1 and 2.3; and the weight of the typical reward, in rewards.
 PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 3.0, 4.0, 0.05
 
-_LEAST_VARIANCE = 1e-12  # of logarithms, also of an arm of which nothing is kept
+_LEAST_VARIANCE = 1e-12  # of logarithms, also of an arm without terms
 _LARGEST = 690.0  # of a logarithm, so that squares and sums of few are numbers too
 
 
@@ -144,20 +144,9 @@ def evidence(terms, arm, weights):
     return _least(weights[0] - terms[0, arm], max(terms[1, arm], _LEAST_VARIANCE))
 
 
-@factory
-def _kernels() -> FamilyKernels:
-    """With what is searched for; a factory, so that every part can be made again elsewhere."""
-    others = {
-        "imagine": gaussian_unknown.imagine,
-        "worth": gaussian_unknown.worth,
-        "sample": gaussian_unknown.sample,
-        "mean_quantile": searched_quantile(mean_cdf, expected_reward),
-        "common_mean": searched(d),
-    }
-    return FamilyKernels.of(normal_gamma.KERNELS, {**globals(), **others})
-
-
-KERNELS = _kernels()
+imagine, worth, sample = gaussian_unknown.imagine, gaussian_unknown.worth, gaussian_unknown.sample
+mean_quantile, common_mean = searched_quantile(mean_cdf, expected_reward), searched(d)
+KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 
 @register

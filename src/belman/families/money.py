@@ -24,7 +24,7 @@ from belman.families.common_mean import searched
 from belman.families.family import LEAST, Family, FamilyKernels, Floats
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.log_normal import LogNormal
-from belman.families.positive import FAR, Positive
+from belman.families.positive import Positive, shape_of
 from belman.families.quantile_search import searched_quantile
 from belman.registry import register
 from belman.special import log_ratio
@@ -47,27 +47,19 @@ def log_cosh(x):
 
 
 @kernel
-def _weight(mean, spread):
-    """4μ²/s²."""
-    if mean > FAR:
-        return 4.0 / max(spread / mean / mean, 1e-12)
-    return 4.0 * mean * mean / max(spread, 1e-12 * mean * mean + 1e-300)
-
-
-@kernel
 def d(constants, mean, other, spread):
     """The least KL over pairs with that mean; an arm without a purchase by typical amounts."""
     if mean <= 0.0:
         return max(other, 0.0) / constants[_TYPICAL]
     if other <= 0.0:
         return math.inf
-    return _weight(mean, spread) * log_cosh(0.5 * log_ratio(other, mean))
+    return 4.0 * shape_of(mean, spread) * log_cosh(0.5 * log_ratio(other, mean))
 
 
 @kernel
 def terms(constants, mean, spread, out):
     out[0] = 0.5 * math.log(max(mean, 1e-300))
-    out[1] = _weight(mean, spread) if mean > 0.0 else 0.0
+    out[1] = 4.0 * shape_of(mean, spread) if mean > 0.0 else 0.0
     out[2] = 0.0 if mean > 0.0 else 1.0 / constants[_TYPICAL]
 
 

@@ -9,7 +9,6 @@ from belman.beliefs import gamma
 from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.families.gamma_known_shape import rate_quantile
-from belman.families.gamma_known_shape import sample as sample_rate
 from belman.registry import register
 from belman.special import entropy_excess, gamma_cdf, gamma_survival, normal_quantile
 
@@ -43,11 +42,6 @@ def mean_quantile(constants, belief, level, upper):
 @kernel
 def sample_mean(constants, belief, rng):
     return chance.gamma(rng, belief[0]) / belief[1]
-
-
-@kernel
-def mean(constants, theta):
-    return theta[0]
 
 
 @kernel
@@ -94,7 +88,7 @@ def weights(constants, mean, out):
     out[1] = inside
 
 
-KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
+KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 
 
 @register

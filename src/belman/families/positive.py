@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 
 from belman.beliefs import normal_gamma
-from belman.engine import factory, kernel
+from belman.engine import kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
@@ -105,7 +105,8 @@ def reward(constants, theta, uniform):
 
 
 @kernel
-def _shape(mean, spread):
+def shape_of(mean, spread):
+    """k = μ²/s², the shape of the gamma distribution with that mean and variance."""
     if mean > FAR:
         return 1.0 / max(spread / mean / mean, 1e-12)
     return mean * mean / max(spread, 1e-12 * mean * mean + 1e-300)
@@ -114,12 +115,12 @@ def _shape(mean, spread):
 @kernel
 def d(constants, mean, other, spread):
     """k (μ/μ′ − 1 − ln(μ/μ′)): of gamma laws with the arm's own mean and variance, k = μ²/s²."""
-    return _shape(mean, spread) * ratio_excess(mean, other, mean - other)
+    return shape_of(mean, spread) * ratio_excess(mean, other, mean - other)
 
 
 @kernel
 def terms(constants, mean, spread, out):
-    shape = _shape(mean, spread)
+    shape = shape_of(mean, spread)
     out[0] = -shape * (math.log(max(mean, 1e-300)) + 1.0)
     out[1] = shape * mean
     out[2] = shape
@@ -137,18 +138,9 @@ def evidence(terms, arm, weights):
     return terms[0, arm] + weights[0] * terms[1, arm] + weights[1] * terms[2, arm]
 
 
-@factory
-def _kernels() -> FamilyKernels:
-    """With what is searched for; a factory, so that every part can be made again elsewhere."""
-    others = {
-        "worth": gaussian_unknown.worth,
-        "sample": gaussian_unknown.sample,
-        "common_mean": searched(d),
-    }
-    return FamilyKernels.of(normal_gamma.KERNELS, {**globals(), **others})
-
-
-KERNELS = _kernels()
+worth, sample = gaussian_unknown.worth, gaussian_unknown.sample
+common_mean = searched(d)
+KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 
 @register

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from belman.engine import kernel
+from belman.engine import factory, kernel
 
 Kernel = Callable[..., Any]
 
@@ -15,6 +15,7 @@ _STEPS = 200
 _CLOSE = 3e-14
 
 
+@factory
 def searched_quantile(mean_cdf: Kernel, expected_reward: Kernel) -> Kernel:
     """The kernel `mean_quantile`: 0 where it underflows, infinite where it overflows.
 

@@ -107,12 +107,6 @@ def _unlearned(family: Family, x: Floats) -> float:
     return normal if family.name == "gaussian-unknown" else 0.0
 
 
-@kernel
-def _learn(family, constants, belief, rewards):
-    for i in range(rewards.size):
-        family.update(constants, belief, rewards[i])
-
-
 def learnt(family: Family, belief: ArrayLike, rewards: ArrayLike) -> Floats:
     """The belief after these rewards, each of which the family must support.
 
@@ -120,8 +114,8 @@ def learnt(family: Family, belief: ArrayLike, rewards: ArrayLike) -> Floats:
     >>> learnt(Bernoulli(), (1.0, 1.0), [1.0, 0.0, 1.0]).tolist()
     [3.0, 2.0]
     """
-    after = np.array(belief, dtype=np.float64)
+    after = np.array(belief, dtype=np.float64)[None]
     values = np.ascontiguousarray(rewards, dtype=np.float64)
     if values.size:
-        family.enter(_learn, belief=after, rewards=values)
-    return after
+        family.enter(_tell, beliefs=after, samples=values.reshape(1, -1))
+    return after[0]

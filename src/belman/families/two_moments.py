@@ -15,7 +15,7 @@ import numpy as np
 
 from belman import chance
 from belman.beliefs import moments
-from belman.engine import factory, kernel
+from belman.engine import kernel
 from belman.families import atoms, bernoulli
 from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
@@ -167,11 +167,6 @@ def sample(constants, belief, rng, theta):
 
 
 @kernel
-def mean(constants, theta):
-    return theta[0]
-
-
-@kernel
 def reward(constants, theta, uniform):
     return atoms.value_at(theta, uniform)
 
@@ -232,10 +227,5 @@ def reflected(constants, mean):
     return 1.0 - mean
 
 
-@factory
-def _kernels() -> FamilyKernels:
-    """With what is searched for; a factory, so that every part can be made again elsewhere."""
-    return FamilyKernels.of(moments.KERNELS, {**globals(), "common_mean": searched(d)})
-
-
-KERNELS = _kernels()
+common_mean = searched(d)
+KERNELS = FamilyKernels.of(moments.KERNELS, globals())

@@ -33,11 +33,7 @@ Test = Sequence[Any]  # a function that takes the parts of a panel, and what els
 
 
 def check(
-    states: str,
-    values: xarray.DataArray,
-    limit: float = 0.0,
-    below: bool = True,
-    player: str = "",
+    states: str, values: xarray.DataArray, limit: float = 0.0, below: bool = True, player: str = ""
 ) -> Check:
     """Check the mean over runs of some values, of a player."""
     mean, half, array = float(values.mean()), float(half_width(values)), values.values

@@ -165,10 +165,7 @@ class Judgement(NamedTuple):
                 "counts": counts,
                 "estimate": check.estimate,
                 "half_width": check.half_width,
-                "interval": [
-                    check.estimate - check.half_width,
-                    check.estimate + check.half_width,
-                ],
+                "interval": [check.estimate - check.half_width, check.estimate + check.half_width],
                 "side": "<" if check.below else ">",
                 "limit": check.limit,
                 "runs": check.runs,

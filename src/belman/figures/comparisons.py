@@ -102,12 +102,7 @@ BAYES_AVERAGE = Averages(
     **said("bayes-average"),
     panels=tuple(
         Panel(
-            f"{arms} arms",
-            random_bernoulli(arms),
-            _ALL,
-            runs=runs,
-            slow=SLOW,
-            slow_runs=slow_runs,
+            f"{arms} arms", random_bernoulli(arms), _ALL, runs=runs, slow=SLOW, slow_runs=slow_runs
         )
         for arms, runs, slow_runs in ((2, 1_000, 200), (10, 1_000, 200), (50, 400, 40))
     ),

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from belman.figures.figure import (
-    PAPER_COLUMN,
-    SEED,
-    Data,
-    Effort,
-    Figure,
-    Part,
-    with_interval,
-)
+from belman.figures.figure import PAPER_COLUMN, SEED, Data, Effort, Figure, Part, with_interval
 from belman.figures.players import PAPERS
 from belman.lab.simulation import Simulation, simulate
 from belman.measures import condense, half_width

@@ -97,12 +97,12 @@ class BetaThompson:
     """Thompson sampling with Beta beliefs on rewards in [0, 1], in plain Python."""
 
     def __init__(self, arms: int, rng: np.random.Generator) -> None:
-        self._mind = rng
+        self._rng = rng
         self._wins, self._losses = np.ones(arms), np.ones(arms)
 
     def ask(self) -> int:
         """The arm of the largest draw."""
-        return int(np.argmax(self._mind.beta(self._wins, self._losses)))
+        return int(np.argmax(self._rng.beta(self._wins, self._losses)))
 
     def tell(self, arm: int, reward: float) -> None:
         """Count a reward as a part of a success."""

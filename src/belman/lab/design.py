@@ -143,7 +143,7 @@ class Design(ABC):
 
     @property
     def chunk(self) -> int:
-        """Runs of one task: by the horizon alone, so that a store fits whoever resumes it."""
+        """Runs of one task: by the horizon alone, so that any process can resume a store."""
         return max(1, _TASK_TURNS // self.horizon)
 
     def tasks(self) -> Iterator[Task]:

@@ -1,86 +1,65 @@
 """What it means: arrays in, arrays out."""
 
+# ruff: noqa: I001
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
-from belman.measures import bet_intervals
-from belman.measures.best import best_probabilities, expected_losses
-from belman.measures.bets import ArmBets
-from belman.measures.lift import Interval, Lift, Units, lift
-from belman.measures.martingales import Betting, Martingale, mixture
-from belman.measures.queueing import queueing, unstable
-from belman.measures.report import ArmReport, Known, Report, report
+from belman.measures import bet_intervals as bet_intervals
+from belman.measures.best import (
+    best_probabilities as best_probabilities,
+    expected_losses as expected_losses,
+)
+from belman.measures.bets import ArmBets as ArmBets
+from belman.measures.lift import Interval as Interval, Lift as Lift, Units as Units, lift as lift
+from belman.measures.martingales import Martingale as Martingale, mixture as mixture
+from belman.measures.queueing import queueing as queueing, unstable as unstable
+from belman.measures.report import (
+    ArmReport as ArmReport,
+    Known as Known,
+    Report as Report,
+    report as report,
+)
 from belman.measures.sequences import (
-    difference_sequence,
-    log_separation,
-    mean_sequence,
-    policy_value_sequence,
-    ratio_sequence,
-    weighted_sequence,
+    difference_sequence as difference_sequence,
+    log_separation as log_separation,
+    mean_sequence as mean_sequence,
+    policy_value_sequence as policy_value_sequence,
+    ratio_sequence as ratio_sequence,
 )
-from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
-from belman.measures.stop_rules import LossBelow, Separated, StopRule, Sure, Verdict
+from belman.measures.soundness import (
+    Drift as Drift,
+    Finding as Finding,
+    SampleRatio as SampleRatio,
+    told_shares as told_shares,
+)
+from belman.measures.stop_rules import (
+    LossBelow as LossBelow,
+    Separated as Separated,
+    StopRule as StopRule,
+    Sure as Sure,
+    Verdict as Verdict,
+)
 from belman.measures.summary import (
-    chance_of_error,
-    compare,
-    condense,
-    curves_csv,
-    difference,
-    half_width,
-    summary,
+    chance_of_error as chance_of_error,
+    compare as compare,
+    condense as condense,
+    curves_csv as curves_csv,
+    difference as difference,
+    half_width as half_width,
+    summary as summary,
 )
 
-if TYPE_CHECKING:
+from belman.registry import offered as _offered
+
+if _typing.TYPE_CHECKING:
     from belman.measures.planning import Plan, plan
 
-__all__ = [
-    "ArmBets",
-    "ArmReport",
-    "Betting",
-    "Drift",
-    "Finding",
-    "Interval",
-    "Known",
-    "Lift",
-    "LossBelow",
-    "Martingale",
-    "Plan",
-    "Report",
-    "SampleRatio",
-    "Separated",
-    "StopRule",
-    "Sure",
-    "Units",
-    "Verdict",
-    "best_probabilities",
-    "bet_intervals",
-    "chance_of_error",
-    "compare",
-    "condense",
-    "curves_csv",
-    "difference",
-    "difference_sequence",
-    "expected_losses",
-    "half_width",
-    "lift",
-    "log_separation",
-    "mean_sequence",
-    "mixture",
-    "plan",
-    "policy_value_sequence",
-    "queueing",
-    "ratio_sequence",
-    "report",
-    "summary",
-    "told_shares",
-    "unstable",
-    "weighted_sequence",
-]
+__all__ = [*_offered(globals()), "Plan", "bet_intervals", "plan"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     if name in ("Plan", "plan"):  # they play in the lab, which takes time to import
-        return getattr(importlib.import_module("belman.measures.planning"), name)
+        return getattr(_importlib.import_module("belman.measures.planning"), name)
     raise AttributeError(f"module 'belman.measures' has no attribute {name!r}")

@@ -144,8 +144,22 @@ def best_share(family, constants, beliefs, scratch):
 
 
 def best_probabilities(family: MeanLaws, beliefs: Floats) -> Floats:
-    """The probability of being best of each arm, given its belief (one a row), accurate to 1e-3.
+    """Compute the probability that each arm is the best, accurate to 1e-3.
 
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    beliefs
+        The belief about each arm, a row each (K × D).
+
+    Returns
+    -------
+    ndarray
+        K probabilities that add up to 1.
+
+    Notes
+    -----
     Where a belief has much of its mass closer to an end of the range than floats can tell apart
     (Beta parameters under 0.05), arms that crowd there share it about equally.
 
@@ -224,10 +238,22 @@ def _integrate_loss(family, constants, beliefs, tops, leader, cuts, nodes, weigh
 
 
 def expected_losses(family: MeanLaws, beliefs: Floats, units: Units = OWN) -> Floats:
-    """The expected loss of choosing each arm now, given independent beliefs (one a row).
+    """Compute the expected loss of choosing each arm now, given independent beliefs.
 
-    It is what an oracle would be expected to earn more, in the user's units; infinite where an
-    expected reward is that the arm could miss, or an expected cost that it could have.
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    beliefs
+        The belief about each arm, a row each (K × D).
+    units
+        How the user counts rewards.
+
+    Returns
+    -------
+    ndarray
+        How much more an oracle is expected to earn per turn, in the user's units; infinite where
+        another arm's expected reward is infinite, or the arm's own expected cost is.
 
     >>> from belman.families import Bernoulli
     >>> expected_losses(Bernoulli(), np.array([[2.0, 1.0], [1.0, 2.0]])).round(4).tolist()

@@ -104,37 +104,6 @@ class Grid:
         )
         return found
 
-    def level_set(self, curve: Floats, bar: float) -> tuple[float, float]:
-        """Return the ends of the sizes at which a concave curve is above a bar."""
-        second, over = self.bend(curve), curve > bar
-        inside = np.flatnonzero(over)
-        if inside.size:
-            first, last = int(inside[0]), int(inside[-1])
-            start = end = None
-        else:  # the top lies between two points
-            place = int(curve.argmax())
-            fine = np.linspace(
-                self.points[max(place - 1, 0)], self.points[min(place + 1, POINTS - 1)]
-            )
-            start = end = float(fine[int(self.between(curve, fine, second).argmax())])
-            first = int(np.searchsorted(self.points, start))
-            last = first - 1
-
-        def below(x: float) -> float:
-            return bar - float(self.between(curve, np.array([x]), second)[0])
-
-        low, high = float(self.points[0]), float(self.points[-1])
-        if first > 0:
-            inner, outer = (
-                float(self.points[first]) if start is None else start,
-                self.points[first - 1],
-            )
-            low = crossing(below, inner, abs(inner - float(outer)), float(outer))
-        if last < POINTS - 1:
-            inner, outer = float(self.points[last]) if end is None else end, self.points[last + 1]
-            high = crossing(below, inner, abs(inner - float(outer)), float(outer))
-        return low, high
-
     def log_average(self, curve: Floats, side: int = 0) -> float:
         """Return ln of the average of exp(curve) over the prior: of all sizes, or of those on one
         side of 0.

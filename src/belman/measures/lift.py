@@ -242,9 +242,24 @@ def lift(
     level: float = 0.95,
     units: Units = OWN,
 ) -> Lift:
-    """What two independent beliefs say of an arm beside control, with credible intervals.
+    """Compare an arm with control under independent beliefs, with credible intervals.
 
-    Levels are met to 2e-5, and far closer unless a belief has much of its mass at an end.
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    belief, control
+        The beliefs about the arm and about control.
+    level
+        The level of the credible intervals. It is met to 2e-5, and far closer unless a belief has
+        much of its mass at an end of the range.
+    units
+        How the user counts rewards.
+
+    Returns
+    -------
+    Lift
+        The difference, its share of control's mean, and the chance that the arm is better.
 
     >>> from belman.families import Bernoulli
     >>> found = lift(Bernoulli(), (331.0, 9671.0), (301.0, 9701.0))

@@ -10,14 +10,13 @@ and growing from there to both `ends`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from belman.errors import SettingError
 from belman.families import Bernoulli, Bounded
 from belman.families.family import Family
 from belman.families.gaussian_unknown import GaussianUnknown
@@ -26,7 +25,8 @@ from belman.families.mirror import Mirror
 Floats = NDArray[np.float64]
 
 _TINY = 1e-300
-#: Shares of the largest bet: a few for each power of ten of the variance.
+#: Stakes of the bets on a guard, as shares of the largest: a few for each power of ten of the
+#: variance.
 BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
 
 
@@ -179,83 +179,3 @@ def _of_unknown_variance(
         return gain + plays * (0.5 + math.log(around))
 
     return Mixture(sign * average, (-math.inf, math.inf), log if known else lambda mean: -math.inf)
-
-
-class Betting:
-    """Bets on bounded rewards of any distribution: what one who bets against a mean would own.
-
-    Capital Π(1 + c(x/μ − 1)) against too small a mean, and likewise against too large a one, each
-    averaged over some c: a product does not care for the order, so the values and how often each
-    came say all. With logged chances p of an arm, the weighted rewards x/p have the arm's mean and
-    lie below 1/floor (`weighted_sequence`).
-
-    >>> bets = Betting((0.0, 1.0))
-    >>> bets.add([0.5, 0.6, 0.4] * 30)
-    >>> round(bets.log(0.2), 1)
-    71.9
-    """
-
-    def __init__(self, range: tuple[float, float] = (0.0, 1.0)) -> None:
-        self.ends = (float(range[0]), float(range[1]))
-        if not self.ends[0] < self.ends[1] or not all(map(math.isfinite, self.ends)):
-            allowed = "give (low, high) with low below high, both finite"
-            raise SettingError(f"range={range!r} is not valid: {allowed}")
-        self._counts: dict[float, int] = {}
-        self._centre: float | None = None
-
-    def add(self, rewards: Sequence[float] | Floats) -> None:
-        """Take in rewards, each between the ends."""
-        values = np.asarray(rewards, dtype=np.float64)
-        if not ((values >= self.ends[0]) & (values <= self.ends[1])).all():
-            outside = values[~((values >= self.ends[0]) & (values <= self.ends[1]))][0]
-            ends = f"these lie from {self.ends[0]:g} to {self.ends[1]:g}"
-            raise SettingError(f"reward {outside!r} cannot be bet on: {ends}")
-        for value, count in zip(*np.unique(values, return_counts=True), strict=True):
-            self._counts[float(value)] = self._counts.get(float(value), 0) + int(count)
-        self._centre = None
-
-    def log_below(self, mean: float) -> float:
-        """ln of the capital of a gambler who holds that the true mean is larger than this."""
-        low, _ = self.ends
-        return self._capital(lambda x: x - low, mean - low)
-
-    def log_above(self, mean: float) -> float:
-        """ln of the capital of a gambler who holds that the true mean is less than this."""
-        _, high = self.ends
-        return self._capital(lambda x: high - x, high - mean)
-
-    def _capital(self, distance: Callable[[Floats], Floats], mean: float) -> float:
-        if not self._counts:
-            return 0.0
-        values = np.array(list(self._counts))
-        counts = np.array(list(self._counts.values()), dtype=np.float64)
-        odds = distance(values) / max(mean, _TINY) - 1.0
-        logs = np.log1p(BETS[:, None] * odds[None, :]) @ counts
-        top = float(logs.max())
-        return top + math.log(float(np.exp(logs - top).mean()))
-
-    def log(self, mean: float) -> float:
-        """ln of the better gambler's half of the capital."""
-        return max(self.log_below(mean), self.log_above(mean)) - math.log(2.0)
-
-    @property
-    def centre(self) -> float:
-        """Where both gamblers own the same."""
-        if self._centre is None:
-            from scipy.optimize import brentq
-
-            low, high = self.ends
-            if not self._counts:
-                return 0.5 * (low + high)
-            edge = (high - low) * 1e-12
-
-            def lead(mean: float) -> float:
-                return self.log_below(mean) - self.log_above(mean)
-
-            if lead(low + edge) <= 0.0:
-                self._centre = low
-            elif lead(high - edge) >= 0.0:
-                self._centre = high
-            else:
-                self._centre = float(brentq(lead, low + edge, high - edge, xtol=1e-14))
-        return self._centre

@@ -26,7 +26,22 @@ _FALSE_ALARM = 1e-5
 
 
 def unstable(result: xarray.Dataset) -> xarray.DataArray:
-    """Whether each run became unstable (player × run); all queues count together.
+    """Say which runs became unstable; all queues of a run count together.
+
+    Parameters
+    ----------
+    result
+        What `belman.simulate` returned for a `belman.problems.queue`.
+
+    Returns
+    -------
+    xarray.DataArray
+        True or False by player and run.
+
+    Raises
+    ------
+    SettingError
+        If the result has no queues.
 
     >>> import belman
     >>> problem = belman.problems.queue([0.5, 0.3], 0.35)
@@ -57,10 +72,25 @@ def _trend(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
-    """Players by queue regret at the end, with interval, backlogs, waits, share of unstable runs.
+    """Rank players by queue regret at the end, with backlogs, waits and unstable runs.
 
-    Waiting times are turns from arrival to completion, each statistic averaged over runs (and
-    queues); `±` is half a confidence interval of the mean.
+    Parameters
+    ----------
+    result
+        What `belman.simulate` returned for a `belman.problems.queue`.
+    level
+        The level of the interval of the mean, half of which is the column `±`.
+
+    Returns
+    -------
+    Table
+        One row a player. Waiting times are turns from arrival to completion, averaged over runs
+        and queues.
+
+    Raises
+    ------
+    SettingError
+        If the result has no queues.
     """
     _check(result)
     regret = _total(result["queue_regret"]).isel(turn=-1)

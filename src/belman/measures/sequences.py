@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from belman.errors import SettingError
-from belman.measures.martingales import Betting, Floats, Martingale
+from belman.measures.martingales import Floats, Martingale
 
 _FAR, _NEAR = 1e300, 1e-300
 _RATES = 0.5 ** np.arange(1.0, 13.0)  # λ: for differences that are plain, and for small ones
@@ -30,7 +30,19 @@ _COSTS = -np.log1p(-_RATES) - _RATES
 
 
 def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
-    """The means at which the martingale is below 1/δ.
+    """Compute a confidence sequence of a mean: where the martingale is below 1/δ.
+
+    Parameters
+    ----------
+    martingale
+        What the rewards of the arm say against each mean (`mixture`).
+    delta
+        The chance with which the mean may ever lie outside, over all looks.
+
+    Returns
+    -------
+    tuple of float
+        The least and the largest mean.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -43,11 +55,23 @@ def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
 
 
 def difference_sequence(arm: Martingale, control: Martingale, delta: float) -> tuple[float, float]:
-    """The differences arm − control of all pairs of means whose martingales multiply to less than
-    1/δ.
+    """Compute a confidence sequence of the difference arm − control.
 
-    The largest is the largest over s of upper end(s) − lower end(ln 1/δ − s): how much of the doubt
+    It holds the differences of all pairs of means whose martingales multiply to less than 1/δ. The
+    largest is the largest over s of upper end(s) − lower end(ln 1/δ − s): how much of the doubt
     is given to which arm.
+
+    Parameters
+    ----------
+    arm, control
+        What the rewards of either arm say against each mean (`mixture`).
+    delta
+        The chance with which the difference may ever lie outside, over all looks.
+
+    Returns
+    -------
+    tuple of float
+        The least and the largest difference.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -62,7 +86,14 @@ def difference_sequence(arm: Martingale, control: Martingale, delta: float) -> t
 def ratio_sequence(
     arm: Martingale, control: Martingale, delta: float
 ) -> tuple[float, float] | None:
-    """The same for the difference as a share of control's mean; None where that may be 0 or less.
+    """Compute a confidence sequence of the difference as a share of control's mean.
+
+    Parameters and δ are those of `difference_sequence`.
+
+    Returns
+    -------
+    tuple of float or None
+        The least and the largest share; None where control's mean may be 0 or less.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -85,8 +116,18 @@ def ratio_sequence(
 
 
 def log_separation(martingales: Sequence[Martingale]) -> float:
-    """ln of the product of all martingales at the common mean that suits them best: at ln 1/δ the
-    arms have not all the same mean, up to a chance δ of ever saying so wrongly.
+    """Measure how much the rewards of some arms speak against one mean for all of them.
+
+    Parameters
+    ----------
+    martingales
+        What the rewards of each arm say against each mean (`mixture`).
+
+    Returns
+    -------
+    float
+        ln of the product of all martingales at the common mean that suits them best. At ln 1/δ the
+        arms have not all the same mean, up to a chance δ of ever saying so wrongly.
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
@@ -108,42 +149,6 @@ def log_separation(martingales: Sequence[Martingale]) -> float:
         found = minimize_scalar(total, bounds=(low, high), method="bounded", options=options)
         least = min(least, float(found.fun))
     return least
-
-
-def weighted_sequence(
-    rewards: Floats, weights: Floats, most: float, delta: float
-) -> tuple[float, float]:
-    """The value of a policy from a log of another one, by bets, at every look at once.
-
-    `rewards` lie in [0, 1]; `weights` are the chances of what was played under the policy that is
-    asked about (1 or 0 for a single arm) over the logged ones, `most` the largest that they can be
-    (1/floor for a single arm). Weighted rewards have the value as their mean whatever came before,
-    and so have one minus weighted shortfalls, which bounds it from above.
-
-    >>> rng = np.random.default_rng(7)
-    >>> chosen, rewards = rng.random(4_000) < 0.1, rng.random(4_000) < 0.4
-    >>> low, high = weighted_sequence(rewards * 1.0, chosen / 0.1, 10.0, 0.05)
-    >>> 0.25 < low < 0.4 < high < 0.55
-    True
-    """
-    gains, shortfalls = Betting((0.0, most)), Betting((0.0, most))
-    values = np.asarray(rewards, dtype=np.float64)
-    if not ((values >= 0.0) & (values <= 1.0)).all():
-        raise SettingError("weighted sequences are for rewards from 0 to 1: scale them first")
-    gains.add(weights * values)
-    shortfalls.add(weights * (1.0 - values))
-    bar = -math.log(0.5 * delta)
-    low = _falling_root(gains.log_below, bar, most)
-    return min(low, 1.0), max(1.0 - _falling_root(shortfalls.log_below, bar, most), 0.0)
-
-
-def _falling_root(log: Callable[[float], float], bar: float, most: float) -> float:
-    """Where a decreasing function falls to the bar, between 0 and `most`."""
-    from scipy.optimize import brentq
-
-    if log(most * 1e-15) <= bar:
-        return 0.0
-    return float(brentq(lambda mean: log(mean) - bar, most * 1e-15, most, xtol=1e-15 * most))
 
 
 def _end(martingale: Martingale, bar: float, side: int) -> float:
@@ -207,8 +212,26 @@ def _joint(
 
 
 def policy_value_sequence(rewards: Floats, weights: Floats, delta: float) -> tuple[float, float]:
-    """The average so far of a policy's value at each turn, for rewards from 0 to 1: ever outside of
-    these ends with a chance of at most δ.
+    """Compute a confidence sequence of a policy's value from a log of another policy.
+
+    Parameters
+    ----------
+    rewards
+        The logged rewards, from 0 to 1, in the order of time.
+    weights
+        The policy's chance of each logged choice over the logged chance.
+    delta
+        The chance with which the value may ever lie outside, over all looks.
+
+    Returns
+    -------
+    tuple of float
+        Ends of the average value so far.
+
+    Raises
+    ------
+    SettingError
+        If a reward lies outside of 0 and 1.
 
     >>> rng = np.random.default_rng(7)
     >>> chosen, rewards = rng.random(4_000) < 0.1, rng.random(4_000) < 0.4

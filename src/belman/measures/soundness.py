@@ -121,9 +121,26 @@ class SampleRatio:
 
 
 def told_shares(asked: Mapping[Any, int], told: Mapping[Any, int], risk: float = RISK) -> Finding:
-    """Do the arms differ in the share of tickets whose reward was told?
+    """Test whether the arms differ in the share of tickets whose reward was told.
 
-    Give only tickets that are old enough to have been told.
+    Parameters
+    ----------
+    asked
+        The number of tickets of each arm that are old enough to have been told.
+    told
+        How many of these were told.
+    risk
+        The chance of ever raising a false alarm.
+
+    Returns
+    -------
+    Finding
+        Whether there is an alarm, the odds against luck, and a sentence.
+
+    Raises
+    ------
+    SettingError
+        If more tickets of an arm were told than asked.
 
     >>> asked = {"blue": 10_000, "green": 10_000}
     >>> print(told_shares(asked, {"blue": 9_990, "green": 9_795}).sentence)
@@ -202,11 +219,7 @@ class Drift:
     """
 
     def __init__(
-        self,
-        arm: Hashable,
-        family: Family,
-        prior: ArrayLike | None = None,
-        units: Units = OWN,
+        self, arm: Hashable, family: Family, prior: ArrayLike | None = None, units: Units = OWN
     ) -> None:
         self.arm, self._family, self._units = arm, family, units
         self._prior = np.array(family.prior if prior is None else prior, dtype=np.float64)

@@ -28,7 +28,20 @@ _NUMBERS = ",".join(["%.6g"] * len(STATISTICS))
 
 
 def half_width(runs: xarray.DataArray, level: float = 0.95) -> xarray.DataArray:
-    """Half the confidence interval of the mean over runs (Student's)."""
+    """Compute half the width of the confidence interval of the mean over runs (Student's).
+
+    Parameters
+    ----------
+    runs
+        Values with a dimension `run`.
+    level
+        The level of the interval.
+
+    Returns
+    -------
+    xarray.DataArray
+        Half-widths, without that dimension; NaN where there is one run.
+    """
     count = runs.sizes["run"]
     if count < 2:
         return runs.mean("run") * np.nan
@@ -41,7 +54,26 @@ def half_width(runs: xarray.DataArray, level: float = 0.95) -> xarray.DataArray:
 def summary(
     result: xarray.Dataset, variable: str = "regret", level: float = 0.95
 ) -> xarray.Dataset:
-    """Mean, its confidence interval, and 25, 50 and 75 % quantiles over runs, at every checkpoint.
+    """Summarise a variable over runs: mean, its confidence interval, and quartiles.
+
+    Parameters
+    ----------
+    result
+        What `belman.simulate` or `belman.explore` returned.
+    variable
+        The name of a variable of the result.
+    level
+        The level of the interval.
+
+    Returns
+    -------
+    xarray.Dataset
+        `mean`, `low`, `high`, `q25`, `q50` and `q75` at every checkpoint.
+
+    Raises
+    ------
+    SettingError
+        If the result has no such variable.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.8, 0.9])
@@ -66,7 +98,19 @@ def summary(
 
 
 def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Dataset:
-    """The share of runs that recommended a wrong arm, between Clopper and Pearson's ends.
+    """Compute the share of runs that recommended a wrong arm, with Clopper and Pearson's ends.
+
+    Parameters
+    ----------
+    result
+        What `belman.explore` returned.
+    level
+        The level of the interval.
+
+    Returns
+    -------
+    xarray.Dataset
+        `mean`, `low` and `high`.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.9, 0.1])
@@ -93,7 +137,27 @@ def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Datas
 def difference(
     result: xarray.Dataset, player: str, against: str, variable: str = "regret"
 ) -> tuple[float, float]:
-    """Mean and half-width of the paired difference of two players at the last checkpoint."""
+    """Compute the paired difference of two players at the last checkpoint.
+
+    Parameters
+    ----------
+    result
+        What `belman.simulate` or `belman.explore` returned.
+    player, against
+        The names of the two players.
+    variable
+        The name of a variable of the result.
+
+    Returns
+    -------
+    tuple of float
+        The mean over runs, and half the width of its 95 % interval.
+
+    Raises
+    ------
+    SettingError
+        If the result has no such player or variable.
+    """
     last = _last(result, variable)
     paired = last.sel(player=_player(result, player)) - last.sel(player=_player(result, against))
     return float(paired.mean()), float(half_width(paired))

@@ -5,65 +5,59 @@ They take an agent, or anything else with arms, beliefs and a family, and draw o
 are given or on new ones.
 """
 
-from belman.errors import needing
+# ruff: noqa: I001
+from belman.errors import needing as _needing
 
-with needing("a picture", "lab", "matplotlib"):
+with _needing("a picture", "lab", "matplotlib"):
     import matplotlib  # noqa: F401
 
-from belman.measures.seen_beliefs import BeliefDensities, Believer, Paths, Trail, belief_densities
-from belman.plots import style
-from belman.plots.beliefs import beliefs, draw_beliefs, draw_manifold, manifold
-from belman.plots.checks import PlanCurves, draw_plan, drift_check, family_check, plan, plan_curves
-from belman.plots.curves import (
-    Curves,
-    curve_data,
-    curves,
-    draw_curves,
-    draw_grid,
-    queue_regret,
-    regret,
-    suboptimal_draws,
-    together,
+from belman.measures.seen_beliefs import (
+    BeliefDensities as BeliefDensities,
+    Believer as Believer,
+    Paths as Paths,
+    Trail as Trail,
+    belief_densities as belief_densities,
 )
-from belman.plots.dot_plot import Rows, draw_rows
-from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
-from belman.plots.space import Explorer, Landscape, draw_space, landscape, space
+from belman.plots import style as style
+from belman.plots.beliefs import (
+    beliefs as beliefs,
+    draw_beliefs as draw_beliefs,
+    draw_manifold as draw_manifold,
+    manifold as manifold,
+)
+from belman.plots.checks import (
+    PlanCurves as PlanCurves,
+    draw_plan as draw_plan,
+    drift_check as drift_check,
+    family_check as family_check,
+    plan as plan,
+    plan_curves as plan_curves,
+)
+from belman.plots.curves import (
+    Curves as Curves,
+    curve_data as curve_data,
+    curves as curves,
+    draw_curves as draw_curves,
+    draw_grid as draw_grid,
+    queue_regret as queue_regret,
+    regret as regret,
+    suboptimal_draws as suboptimal_draws,
+    together as together,
+)
+from belman.plots.dot_plot import Rows as Rows, draw_rows as draw_rows
+from belman.plots.focal import (
+    FocalDensities as FocalDensities,
+    draw_focal as draw_focal,
+    focal as focal,
+    focal_densities as focal_densities,
+)
+from belman.plots.space import (
+    Explorer as Explorer,
+    Landscape as Landscape,
+    draw_space as draw_space,
+    landscape as landscape,
+    space as space,
+)
+from belman.registry import offered as _offered
 
-__all__ = [
-    "BeliefDensities",
-    "Believer",
-    "Curves",
-    "Explorer",
-    "FocalDensities",
-    "Landscape",
-    "Paths",
-    "PlanCurves",
-    "Rows",
-    "Trail",
-    "belief_densities",
-    "beliefs",
-    "curve_data",
-    "curves",
-    "draw_beliefs",
-    "draw_curves",
-    "draw_focal",
-    "draw_grid",
-    "draw_manifold",
-    "draw_plan",
-    "draw_rows",
-    "draw_space",
-    "drift_check",
-    "family_check",
-    "focal",
-    "focal_densities",
-    "landscape",
-    "manifold",
-    "plan",
-    "plan_curves",
-    "queue_regret",
-    "regret",
-    "space",
-    "style",
-    "suboptimal_draws",
-    "together",
-]
+__all__ = [*_offered(globals()), "style"]

@@ -101,12 +101,7 @@ def draw_curves(
 
 
 def _draw_lines(
-    data: Curves,
-    ax: Axes,
-    log: bool,
-    quartiles: bool,
-    logarithmic: bool,
-    front: Sequence[str] = (),
+    data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic: bool, front: Sequence[str] = ()
 ) -> None:
     for place, player in enumerate(data.players):
         shade, line = _look(place)

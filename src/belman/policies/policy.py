@@ -61,13 +61,13 @@ class Ledger(NamedTuple):
 
     @classmethod
     def blank(cls, beliefs: Floats) -> Ledger:
-        """Arms of which these beliefs (K × D) are all that is known."""
+        """Make the ledger of arms with these beliefs (K × D) and no rewards."""
         return cls(beliefs, *(np.zeros(len(beliefs)) for _ in cls._fields[1:]))
 
 
 @kernel
 def score_by_expected_reward(family, constants, params, ledger, memory, score):
-    """E_a[X] of each arm; an arm of which nothing is known (infinite) comes last."""
+    """Fill E_a[X] of each arm; an arm whose expectation is infinite comes last."""
     for a in range(score.size):
         expected = family.expected_reward(constants, ledger.beliefs[a])
         score[a] = expected if np.isfinite(expected) else -np.inf
@@ -170,7 +170,7 @@ def choose_open(
 
 @kernel
 def any_open(arms, closed, rng):
-    """One of so many arms that is not closed, drawn uniformly, and how many there are."""
+    """Draw an arm that is not closed, uniformly; return it and the number of open arms."""
     count = 0
     for a in range(arms):
         count += closed.size == 0 or not closed[a]
@@ -199,7 +199,8 @@ def to_be_integrated(
 
 @dataclass(frozen=True)
 class PolicyKernels(Bundle):
-    """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
+    """The bundle of kernels of a policy, where … stands for family, constants,
+    params, ledger, memory.
 
     | kernel | what it does |
     |---|---|
@@ -288,7 +289,7 @@ class Policy(ABC):
     # What becomes of its memory
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        """The parts of the memory that kernels use as places or counts: the least and the largest.
+        """The limits of memory parts that kernels use as positions or counts: least and largest.
 
         A state file that holds others there is refused: nothing stops compiled code from reading
         or writing past the end of an array. Parts of a record inside the memory go by both names.
@@ -355,7 +356,7 @@ class Policy(ABC):
         return False
 
     def set_time(self, memory: Any, seconds: float) -> None:
-        """Let it be so many seconds since some beginning; time never goes back."""
+        """Set the clock, in seconds since any fixed moment; earlier times are ignored."""
         return
 
     def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:

@@ -1,115 +1,71 @@
 """Who answers: fixed means, random ones, data of one's own, late or false rewards, and queues."""
 
-from belman.problems.corrupted import Corrupted, corrupted
-from belman.problems.delayed import Delayed, batched, delayed
-from belman.problems.drifting import (
-    Drifting,
-    abrupt_and_back,
-    changing,
-    coming_and_going,
-    piecewise,
-    random_walk,
-    seasonal,
-    sinusoid,
-)
-from belman.problems.featured.context_arms import ContextArms
-from belman.problems.featured.drawn_arms import ChangingArms, DrawnArms
-from belman.problems.featured.featured import Featured
-from belman.problems.featured.given_arms import GivenArms
-from belman.problems.featured.named import (
-    changing_arms,
-    contextual,
-    end_of_optimism,
-    factors,
-    intercepts,
-    one_hot,
-    russo_van_roy,
-    unit_ball,
-)
-from belman.problems.featured.table_arms import TableArms, from_table
-from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
-from belman.problems.problem import Problem
-from belman.problems.queueing import Queue, UnstableQueueWarning, queue
-from belman.problems.replayed import Replayed, from_rewards
-from belman.problems.servers import Servers, servers
-from belman.problems.stationary import (
-    RandomStationary,
-    Stationary,
-    bernoulli,
-    exponential,
-    gamma,
-    gaussian,
-    geometric,
-    log_normal,
-    money,
-    poisson,
-    problem,
-    random_bernoulli,
-    random_exponential,
-    random_gaussian,
-    random_poisson,
-    random_problem,
-)
-from belman.problems.tables import SHAPES, Tables, bounded, shaped
+# ruff: noqa: I001
 
-__all__ = [
-    "SHAPES",
-    "ChangingArms",
-    "CharacteristicTime",
-    "ContextArms",
-    "Corrupted",
-    "Delayed",
-    "DrawnArms",
-    "Drifting",
-    "Featured",
-    "GivenArms",
-    "Problem",
-    "Queue",
-    "RandomStationary",
-    "Replayed",
-    "Servers",
-    "Stationary",
-    "TableArms",
-    "Tables",
-    "UnstableQueueWarning",
-    "abrupt_and_back",
-    "batched",
-    "bernoulli",
-    "bounded",
-    "changing",
-    "changing_arms",
-    "characteristic_time",
-    "coming_and_going",
-    "contextual",
-    "corrupted",
-    "delayed",
-    "end_of_optimism",
-    "exponential",
-    "factors",
-    "from_rewards",
-    "from_table",
-    "gamma",
-    "gaussian",
-    "geometric",
-    "intercepts",
-    "lai_robbins",
-    "log_normal",
-    "money",
-    "one_hot",
-    "piecewise",
-    "poisson",
-    "problem",
-    "queue",
-    "random_bernoulli",
-    "random_exponential",
-    "random_gaussian",
-    "random_poisson",
-    "random_problem",
-    "random_walk",
-    "russo_van_roy",
-    "seasonal",
-    "servers",
-    "shaped",
-    "sinusoid",
-    "unit_ball",
-]
+from belman.problems.corrupted import Corrupted as Corrupted, corrupted as corrupted
+from belman.problems.delayed import Delayed as Delayed, batched as batched, delayed as delayed
+from belman.problems.drifting import (
+    Drifting as Drifting,
+    abrupt_and_back as abrupt_and_back,
+    changing as changing,
+    coming_and_going as coming_and_going,
+    piecewise as piecewise,
+    random_walk as random_walk,
+    seasonal as seasonal,
+    sinusoid as sinusoid,
+)
+from belman.problems.featured.context_arms import ContextArms as ContextArms
+from belman.problems.featured.drawn_arms import ChangingArms as ChangingArms, DrawnArms as DrawnArms
+from belman.problems.featured.featured import Featured as Featured
+from belman.problems.featured.given_arms import GivenArms as GivenArms
+from belman.problems.featured.named import (
+    changing_arms as changing_arms,
+    contextual as contextual,
+    end_of_optimism as end_of_optimism,
+    factors as factors,
+    intercepts as intercepts,
+    one_hot as one_hot,
+    russo_van_roy as russo_van_roy,
+    unit_ball as unit_ball,
+)
+from belman.problems.featured.table_arms import TableArms as TableArms, from_table as from_table
+from belman.problems.lower_bounds import (
+    CharacteristicTime as CharacteristicTime,
+    characteristic_time as characteristic_time,
+    lai_robbins as lai_robbins,
+)
+from belman.problems.problem import Problem as Problem
+from belman.problems.queueing import (
+    Queue as Queue,
+    UnstableQueueWarning as UnstableQueueWarning,
+    queue as queue,
+)
+from belman.problems.replayed import Replayed as Replayed, from_rewards as from_rewards
+from belman.problems.servers import Servers as Servers, servers as servers
+from belman.problems.stationary import (
+    RandomStationary as RandomStationary,
+    Stationary as Stationary,
+    bernoulli as bernoulli,
+    exponential as exponential,
+    gamma as gamma,
+    gaussian as gaussian,
+    geometric as geometric,
+    log_normal as log_normal,
+    money as money,
+    poisson as poisson,
+    problem as problem,
+    random_bernoulli as random_bernoulli,
+    random_exponential as random_exponential,
+    random_gaussian as random_gaussian,
+    random_poisson as random_poisson,
+    random_problem as random_problem,
+)
+from belman.problems.tables import (
+    SHAPES as SHAPES,
+    Tables as Tables,
+    bounded as bounded,
+    shaped as shaped,
+)
+from belman.registry import offered as _offered
+
+__all__ = _offered(globals())

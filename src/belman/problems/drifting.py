@@ -72,8 +72,26 @@ def piecewise(
     turns: int | Sequence[int],
     family: Family | None = None,
 ) -> Drifting:
-    """Rows of means, each for so many turns (or for as many as its own number says). None: the arm
-    is not there.
+    """Make arms whose means change from one stretch of turns to the next.
+
+    Parameters
+    ----------
+    means
+        A row of means for each stretch; None where the arm does not exist then.
+    turns
+        The turns of every stretch, or a number for each.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting
+        The problem.
+
+    Raises
+    ------
+    SettingError
+        If rows differ in length, or one has no arm.
 
     >>> piecewise([[0.3, 0.5, 0.9], [0.3, 0.2, 0.9]], 1_000).starts
     (1, 1001)
@@ -99,7 +117,27 @@ def changing(
     between: tuple[float, float] = (0.0, 1.0),
     family: Family | None = None,
 ) -> Drifting:
-    """Means drawn uniformly, and so many times drawn anew: those of all arms, or of one of them.
+    """Make arms whose means are drawn anew at random turns.
+
+    Parameters
+    ----------
+    arms, horizon
+        The number of arms, and of turns.
+    changes
+        How often means change.
+    seed
+        The seed of turns and means.
+    all_arms
+        Whether a change draws the means of all arms anew, or of one.
+    between
+        The interval from which means are drawn uniformly.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting
+        The problem.
 
     >>> changing(10, 20_000, 8, seed=1).means[0] == changing(10, 20_000, 8, seed=1).means[0]
     True
@@ -125,7 +163,25 @@ def random_walk(
     every: int = 10,
     family: Family | None = None,
 ) -> Drifting:
-    """Means that walk, by `step` a turn on average, and turn back at 0.02 and 0.98.
+    """Make arms whose means walk at random between 0.02 and 0.98.
+
+    Parameters
+    ----------
+    arms, horizon
+        The number of arms, and of turns.
+    step
+        The standard deviation of the walk in one turn.
+    seed
+        The seed of the walk.
+    every
+        Turns between two steps.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting
+        The problem.
 
     >>> random_walk(3, 1_000, 0.005, seed=1).arms
     3
@@ -140,7 +196,23 @@ def random_walk(
 def sinusoid(
     arms: int, horizon: int, period: float, *, every: int = 10, family: Family | None = None
 ) -> Drifting:
-    """Means that swing between 0.1 and 0.9, each arm's at a phase of its own.
+    """Make arms whose means swing between 0.1 and 0.9, each at its own phase.
+
+    Parameters
+    ----------
+    arms, horizon
+        The number of arms, and of turns.
+    period
+        The turns of one swing.
+    every
+        Turns between two steps.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting
+        The problem.
 
     >>> sinusoid(3, 1_000, 500.0).arms
     3
@@ -153,7 +225,23 @@ def sinusoid(
 def seasonal(
     means: Sequence[Sequence[float]], turns: int, horizon: int, family: Family | None = None
 ) -> Drifting:
-    """Rows of means that come again and again, each for so many turns: hours, weekdays, seasons.
+    """Make arms whose means recur: hours, weekdays, seasons.
+
+    Parameters
+    ----------
+    means
+        A row of means for each season, in their order.
+    turns
+        The turns of a season.
+    horizon
+        The number of turns.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting
+        The problem.
 
     >>> seasonal([[0.2, 0.6], [0.6, 0.2]], 100, 1_000).starts[-1]
     901

@@ -20,7 +20,17 @@ _LEAST_SHARE = 1e-12  # at which the evidence of a pair is still defined
 
 
 def lai_robbins(problem: Stationary) -> float:
-    """The least slope of regret in ln t, Σ_a Δ_a / d(μ_a, μ*), for any consistent policy.
+    """Compute the bound of Lai and Robbins: the least slope of regret in ln t.
+
+    Parameters
+    ----------
+    problem
+        Arms with fixed means.
+
+    Returns
+    -------
+    float
+        Σ_a Δ_a / d(μ_a, μ*), which no consistent policy can better.
 
     >>> from belman.problems import bernoulli
     >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)

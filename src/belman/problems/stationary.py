@@ -91,7 +91,24 @@ class RandomStationary(Problem):
 
 
 def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
-    """Rewards 0 and 1 with these chances; `prior` is what players believe of every arm at first.
+    """Make arms with rewards 0 and 1.
+
+    Parameters
+    ----------
+    means
+        The chance of a 1 of each arm.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
 
     >>> bernoulli([0.8, 0.9]).means
     (0.8, 0.9)
@@ -102,13 +119,51 @@ def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stat
 def exponential(
     means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None
 ) -> Stationary:
-    """Exponential rewards with these means (of the uncut distribution), cut at `bound` if given."""
+    """Make arms with exponential rewards.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm, of the uncut distribution.
+    bound
+        Where rewards are cut; by default they are not.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     family: Family = Exponential() if bound is None else BoundedExponential(bound)
     return Stationary(_with_prior(family, prior), tuple(means))
 
 
 def poisson(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
-    """Counts with these means."""
+    """Make arms whose rewards are Poisson counts.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     return Stationary(_with_prior(Poisson(), prior), tuple(means))
 
 
@@ -119,25 +174,105 @@ def gaussian(
     known: bool = True,
     prior: ArrayLike | None = None,
 ) -> Stationary:
-    """Gaussian rewards with these means and one standard deviation, which players know or not."""
+    """Make arms with Gaussian rewards.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm.
+    sigma
+        The standard deviation of the rewards of every arm.
+    known
+        Whether players know it.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     family: Family = Gaussian(sigma) if known else GaussianUnknown(sigma)
     return Stationary(_with_prior(family, prior), tuple(means))
 
 
 def gamma(means: Sequence[float], shape: float, *, prior: ArrayLike | None = None) -> Stationary:
-    """Gamma rewards of one known shape with these means."""
+    """Make arms with gamma rewards.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm.
+    shape
+        The shape of every arm, which players know.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     return Stationary(_with_prior(GammaKnownShape(shape), prior), tuple(means))
 
 
 def geometric(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
-    """Numbers of trials to a success, with these means."""
+    """Make arms whose rewards are numbers of trials up to a success.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     return Stationary(_with_prior(Geometric(), prior), tuple(means))
 
 
 def log_normal(
     means: Sequence[float], sigma: float = 1.0, *, prior: ArrayLike | None = None
 ) -> Stationary:
-    """Log-normal rewards with these means; `sigma` is the deviation of their logarithms."""
+    """Make arms with log-normal rewards.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm.
+    sigma
+        The standard deviation of the logarithms of rewards.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     return Stationary(_with_prior(LogNormal(sigma=sigma), prior), tuple(means))
 
 
@@ -151,10 +286,34 @@ def money(
     sigma: float = 1.0,
     prior: ArrayLike | None = None,
 ) -> Stationary:
-    """Nothing, or with the chance `share` an amount: the means count the visitors who buy nothing.
+    """Make arms whose rewards are mostly 0 and sometimes an amount.
 
-    Amounts have the deviation `sigma` of their logarithms, or the `shape` of gamma distributions;
-    players know the shape and the `typical` amount, and neither `share` nor `sigma`.
+    Parameters
+    ----------
+    means
+        The mean reward of each arm; visitors who buy nothing count as 0.
+    share
+        The chance of an amount, which players do not know.
+    amounts
+        "log-normal", "gamma" or "any", as in `belman.families.Money`.
+    typical
+        About what a purchase brings, which players know.
+    shape
+        The shape of gamma amounts, which players know.
+    sigma
+        The standard deviation of the logarithms of amounts, which players do not know.
+    prior
+        What players believe of every arm at first; by default the family's own prior.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
 
     >>> shop = money([0.9, 1.2], share=0.03, typical=30.0)
     >>> shop.family.mean_of(shop.parameters[1])
@@ -165,7 +324,25 @@ def money(
 
 
 def problem(family: Family, means: Sequence[float]) -> Stationary:
-    """Arms of any family, one of your own included, with these means."""
+    """Make arms of any family, one of your own included.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards, with its prior.
+    means
+        The mean reward of each arm.
+
+    Returns
+    -------
+    Stationary
+        The problem.
+
+    Raises
+    ------
+    FamilyError, PriorError
+        If an arm cannot have such a mean, or the prior is not proper.
+    """
     return Stationary(family, tuple(means))
 
 
@@ -176,7 +353,29 @@ def random_problem(
     *,
     between: tuple[float, float] | None = None,
 ) -> RandomStationary:
-    """New arms in every run, from `prior`, else from the family's own, which players believe."""
+    """Make arms that are drawn anew in every run.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards; players believe its prior.
+    arms
+        The number of arms.
+    prior
+        The belief from which parameters are drawn; by default the family's prior.
+    between
+        For Bernoulli arms: the interval to which means are scaled.
+
+    Returns
+    -------
+    RandomStationary
+        The problem.
+
+    Raises
+    ------
+    PriorError, SettingError
+        If the prior is not proper, or `between` is not an interval of chances.
+    """
     drawn_from = family.prior if prior is None else family.check_prior(prior)
     return RandomStationary(family, arms, drawn_from, between)
 

@@ -26,9 +26,20 @@ FAMILY_CHECKS = (*BELIEF_CHECKS, *REWARD_CHECKS)
 
 
 def check_family(family: Family, means: tuple[float, float] | None = None) -> None:
-    """Raise AssertionError with everything that a family does not keep of the contract.
+    """Check the contract of a family.
 
-    `means` are two means that its rewards can have, the smaller first, where none is found.
+    Parameters
+    ----------
+    family
+        The family, with the constants to try.
+    means
+        Two means that its rewards can have, the smaller first; by default they are found.
+
+    Raises
+    ------
+    AssertionError
+        If the family breaks its contract: one line for each check that fails, with the function
+        and the line of an error that was raised.
 
     >>> from belman.families import Bernoulli
     >>> check_family(Bernoulli())
@@ -40,9 +51,22 @@ def check_family(family: Family, means: tuple[float, float] | None = None) -> No
 def check_policy(
     policy: Policy, family: Family | None = None, means: tuple[float, float] | None = None
 ) -> None:
-    """Raise AssertionError with every breach of a policy's contract on a family's rewards.
+    """Check the contract of a policy on rewards of a family.
 
-    `means` are two means that rewards can have, the smaller first, where none is found.
+    Parameters
+    ----------
+    policy
+        The policy, with the settings to try.
+    family
+        The family of the rewards; by default Bernoulli.
+    means
+        Two means that rewards can have, the smaller first; by default they are found.
+
+    Raises
+    ------
+    AssertionError
+        If the policy breaks its contract: one line for each check that fails, with the function
+        and the line of an error that was raised.
 
     >>> from belman import BelMan
     >>> from belman.families import Poisson

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,10 @@ def _two_means(family: Family) -> tuple[float, float]:
     low, high = family.mean_range
     if math.isfinite(low) and math.isfinite(high):
         return low + 0.3 * (high - low), low + 0.6 * (high - low)
+    if math.isfinite(low):
+        return low + 0.5 * max(abs(low), 1.0), low + 2.0 * max(abs(low), 1.0)
+    if math.isfinite(high):
+        return high - 2.0 * max(abs(high), 1.0), high - 0.5 * max(abs(high), 1.0)
     raise AssertionError(f"{family.name}: give means=(…, …), two that its rewards can have")
 
 
@@ -102,11 +108,20 @@ def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any
         try:
             fault = next(check(case), None)
         except Exception as error:  # of the user's code, or of ours because of it
-            fault, cause = f"{type(error).__name__}: {error}", cause or error
+            fault, cause = f"{type(error).__name__}{_place_of(error)}: {error}", cause or error
         if fault is not None:
             found.append(f"- {check.__name__.replace('_', ' ')}: {fault}")
     if found:
         raise AssertionError("\n".join([f"{name} does not keep the contract:", *found])) from cause
+
+
+def _place_of(error: Exception) -> str:
+    """The function and the line at which an error was raised, which may be the user's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" in {last.name} ({Path(last.filename).name}, line {last.lineno})"
 
 
 @kernel

@@ -29,30 +29,32 @@ from belman.manifold.projection import (
     replace_point,
 )
 from belman.policies.averages import keep_terms_of
-from belman.policies.belman.evidence import blank, columns, evidence_against, what_is_expected
+from belman.policies.belman import evidence
+from belman.policies.belman.evidence import columns, evidence_against, what_is_expected
 from belman.policies.belman.evidence import indices as surprise_and_evidence
 from belman.policies.belman.evidence import refresh as judge
 from belman.policies.belman.waterfilling import deal_by_level
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, leader
+from belman.policies.memory import Floats, Sizes, blank, part
+from belman.policies.policy import Ledger, Policy, PolicyKernels, leader
 from belman.registry import register
 
 
 class Memory(NamedTuple):
     """What a turn needs of the arms and of the pseudobelief (D coordinates, K arms)."""
 
-    expected: Floats  # (K) expected reward
-    points: Floats  # (D, K) mean parameters
-    negentropy: Floats  # (K) Φ = ⟨η, m⟩ − A
-    averaged: Floats  # (D, K) what the barycentre averages: mean or natural parameters
-    total: Floats  # (D) its sum over the arms
-    refreshes: Floats  # (1) since that sum was taken afresh
-    pseudobelief: Floats  # (D) its coordinates, where the next solution starts
-    eta: Floats  # (D) its natural parameters
-    terms: Floats  # (`term_count`, K) the arms' side of the evidence
-    judged: Floats  # (5, K) and
-    pool: Floats  # (6) where evidence comes after exploration: see `evidence.py`
-    scratch: Floats  # (`term_count`)
-    row_scratch: Floats  # (2, D)
+    expected: Floats = part("K")  # expected reward
+    points: Floats = part("D", "K")  # mean parameters
+    negentropy: Floats = part("K")  # Φ = ⟨η, m⟩ − A
+    averaged: Floats = part("D", "K")  # what the barycentre averages: mean or natural parameters
+    total: Floats = part("D")  # its sum over the arms
+    refreshes: Floats = part(1)  # since that sum was taken afresh
+    pseudobelief: Floats = part("D", first=1.0)  # its coordinates, where the next solution starts
+    eta: Floats = part("D")  # its natural parameters
+    terms: Floats = part("T", "K")  # the arms' side of the evidence
+    judged: Floats = part(5, "K")  # and
+    pool: Floats = part(6)  # where evidence comes after exploration: see `evidence.py`
+    scratch: Floats = part("T")
+    row_scratch: Floats = part(2, "D")
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
@@ -282,22 +284,10 @@ class BelMan(Policy):
         return high - low
 
     def memory(self, arms: int, dimension: int) -> Any:
-        known = blank(arms, dimension)
-        if self.schedule.form == "evidence":
-            return known
-        if self.schedule.form != "explored":
-            known = known._replace(judged=np.zeros((5, 0)))
-        return Memory(
-            points=np.zeros((dimension, arms)),
-            negentropy=np.zeros(arms),
-            averaged=np.zeros((dimension, arms)),
-            total=np.zeros(dimension),
-            refreshes=np.zeros(1),
-            pseudobelief=np.ones(dimension),
-            eta=np.zeros(dimension),
-            row_scratch=np.zeros((2, dimension)),
-            **known._asdict(),
-        )
+        kind = evidence.Memory if self.schedule.form == "evidence" else Memory
+        fresh = blank(kind, Sizes(self, arms, dimension))
+        judges = self.schedule.form in ("evidence", "explored")
+        return fresh if judges else fresh._replace(judged=np.zeros((5, 0)))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         return self.schedule.pull(turns, arms)

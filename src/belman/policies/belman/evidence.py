@@ -32,10 +32,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman.engine import inlined_kernel, kernel
-from belman.families.family import Family, term_count
+from belman.families.family import Family
 from belman.manifold import distance_on_beliefs
 from belman.policies.averages import keep_terms_of
-from belman.policies.policy import Floats, Ledger, leader
+from belman.policies.memory import Floats, part
+from belman.policies.policy import Ledger, leader
 
 MEAN, WORTH, LOG_WORTH, SHARPER, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged
 SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD = 0, 1, 2, 3, 4, 5  # of memory.pool
@@ -50,25 +51,15 @@ _TINY = 1e-300
 class Memory(NamedTuple):
     """What a turn needs of K arms."""
 
-    expected: Floats  # (K) expected reward
-    terms: Floats  # (`term_count`, K) the arms' side of the evidence
-    judged: Floats  # (5, K) the mean as judged, what the belief is worth and its logarithm, by how
-    # much the sharpness of rewards is above 1, and its logarithm
-    pool: Floats  # (6) the shift, its two sums, refreshes since sums and arms were renewed, and
-    # the share of the prior's spread that no arm has
-    scratch: Floats  # (`term_count`)
-
-
-def blank(arms: int, dimension: int) -> Memory:
-    """The memory before the first refresh."""
-    terms = term_count(dimension)
-    return Memory(
-        expected=np.zeros(arms),
-        terms=np.zeros((terms, arms)),
-        judged=np.zeros((5, arms)),
-        pool=np.zeros(6),
-        scratch=np.zeros(terms),
-    )
+    expected: Floats = part("K")  # expected reward
+    terms: Floats = part("T", "K")  # the arms' side of the evidence
+    #: The mean as judged, what the belief is worth and its logarithm, by how much the sharpness of
+    #: rewards is above 1, and its logarithm.
+    judged: Floats = part(5, "K")
+    #: The shift, its two sums, refreshes since sums and arms were renewed, and the share of the
+    #: prior's spread that no arm has.
+    pool: Floats = part(6)
+    scratch: Floats = part("T")
 
 
 def what_is_expected(family: Family, pool: float, reach: float, horizon: float) -> Floats:
@@ -152,16 +143,17 @@ def rounded(exact, moved, learned):
 
 
 @kernel
-def shift(family, constants, params, memory):
-    """How far the arms lie below the prior, weighed by what was learned, rounded; 0 if above."""
-    exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
+def shift(family, constants, pool, mean, worth, spread, moved, learned):
+    """How far the arms lie below a prior of that mean, worth and spread, which counts as `pool` of
+    them, weighed by what was learned and rounded; 0 if above.
+    """
+    exact = moved / (pool + learned)
     if exact >= 0.0:
         return 0.0
-    mean = params[PRIOR_MEAN]
-    spread = family.moved(constants, params[PRIOR_SPREAD], mean, mean + exact)
-    if params[PRIOR_WORTH] * family.d(constants, mean + exact, mean, spread) < _LITTLE:
+    then = family.moved(constants, spread, mean, mean + exact)
+    if worth * family.d(constants, mean + exact, mean, then) < _LITTLE:
         return 0.0
-    return rounded(exact, memory.pool[MOVED], memory.pool[LEARNED])
+    return rounded(exact, moved, learned)
 
 
 @inlined_kernel
@@ -185,8 +177,9 @@ def refresh(family, constants, params, ledger, memory, arm):
                 moved, known = learned(params, memory, a)
                 pool[MOVED] += moved
                 pool[LEARNED] += known
-        found = shift(family, constants, params, memory)
         mean, worth, spread = params[PRIOR_MEAN], params[PRIOR_WORTH], params[PRIOR_SPREAD]
+        moved, known = pool[MOVED], pool[LEARNED]
+        found = shift(family, constants, params[POOL], mean, worth, spread, moved, known)
         unspread = family.pooled(constants, ledger.beliefs, mean, worth, spread, params[POOL])
         pool[WAITED] += 1.0
         new = found != pool[SHIFT] or unspread != pool[UNSPREAD]

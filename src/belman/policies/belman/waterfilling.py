@@ -141,7 +141,7 @@ def find_level(decisions, clock, greed, reach, below, start):
 def deal_by_level(
     policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal
 ):
-    """Water-filling; few decisions, and those at arms of which nothing is known, are asks."""
+    """Fill arms to a common level; few decisions, and untried arms, are dealt ask by ask."""
     arms, means, worths = deal.dealt.size, memory.judged[MEAN], memory.judged[WORTH]
     plays, unknown = 1.0, 0
     for a in range(arms):

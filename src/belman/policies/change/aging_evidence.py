@@ -19,7 +19,7 @@ import numpy as np
 from belman.engine import kernel
 from belman.families.family import TERMS
 from belman.policies.averages import keep_terms
-from belman.policies.belman.evidence import phi, rounded
+from belman.policies.belman.evidence import phi, shift
 from belman.policies.change import fading_bank, run_lengths
 from belman.policies.change.fading_bank import Fading
 from belman.policies.change.run_lengths import (
@@ -43,7 +43,6 @@ UNIT, MEMBERS, SIZE, SPANS = 7, 8, 9, 10  # seconds of a unit of time (0: turns)
 HEAD = 11
 MEAN, WORTH = 0, 1  # rows of judged, and of sides
 SURPRISE, AGAINST = 2, 3  # further rows of sides; of an unknown arm the mean is infinite
-_LITTLE = 1e-3  # as in `evidence.py`
 
 
 class Memory(NamedTuple):
@@ -149,14 +148,8 @@ def shift_of(family, constants, params, prior, means, worths):
         if worths[a] > params[PRIOR_WORTH] and math.isfinite(means[a]):
             moved += means[a] - params[PRIOR_MEAN]
             learned += 1.0 - params[PRIOR_WORTH] / worths[a]
-    exact = moved / (params[POOL] + learned)
-    if exact >= 0.0:
-        return 0.0
-    mean = params[PRIOR_MEAN]
-    spread = family.moved(constants, family.spread(constants, prior), mean, mean + exact)
-    if params[PRIOR_WORTH] * family.d(constants, mean + exact, mean, spread) < _LITTLE:
-        return 0.0
-    return rounded(exact, moved, learned)
+    mean, worth, spread = params[PRIOR_MEAN], params[PRIOR_WORTH], family.spread(constants, prior)
+    return shift(family, constants, params[POOL], mean, worth, spread, moved, learned)
 
 
 @kernel

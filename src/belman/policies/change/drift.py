@@ -48,7 +48,7 @@ class Drift(Policy):
 
     Time may go by the clock, where decisions are not equally far apart: hazards are then `per` so
     many seconds (or a timedelta), or follow from a `half_life`, in which half of all arms change.
-    A study sets the clock; whoever plays an agent sets `agent.time`.
+    A study sets the clock; in a loop of your own, set `agent.time`.
 
     >>> Drift().hazards
     (0.0, 0.0001, 0.001, 0.01)
@@ -110,7 +110,7 @@ class Drift(Policy):
 
     @property
     def spans(self) -> tuple[float, ...]:
-        """The units of time after which beliefs that fade have faded, for whoever looks."""
+        """The units of time after which beliefs that fade have faded; no decision reads them."""
         quickest = max(self.rates)
         return tuple(span / quickest for span in _SPANS) if quickest > 0.0 else ()
 

@@ -5,7 +5,7 @@ are too old or too young, and what they say of the mean is too sure. So of each 
 are kept that fade towards the prior, by exp(−Δ/span) in a time Δ: for a mean that walks there is a
 span at which such a belief is as wide as its error is large. Spans, and the bank of hazards as a
 whole, are weighed by how well they predict, and a little of their first weights is mixed in at
-every reward. No decision uses this: it is for whoever looks.
+every reward. No decision uses these beliefs; `Agent.beliefs` shows them.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def last_end(rng, seen, kept, size):
 
 @register
 class LBSDA(SubSampling):
-    """Play whoever is not worse than the last rewards of the leader, as many as it has itself.
+    """Play arms that are not worse than the leader in its last rewards, as many as they have.
 
     >>> LBSDA(kept=1_000)
     LBSDA(kept=1000)
@@ -165,7 +165,7 @@ def random_end(rng, seen, kept, size):
 
 @register
 class RBSDA(SubSampling):
-    """Play whoever is not worse than as many rewards in a row of the leader, drawn at random.
+    """Play arms that are not worse than the leader in as many of its rewards in a row, at random.
 
     >>> RBSDA()
     RBSDA(kept=512)
