@@ -23,6 +23,7 @@ def service(tmp_path_factory):
         yield found
 
 
+@pytest.mark.slow
 def test_no_request_breaks_it(service):
     schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json")
     seen = {}
