@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from belman.deciders import Draw
 from belman.studies import Event, Kind, Storage, open_study
 from belman.studies.log.chain import Head
-from belman.studies.log.event_log import Draw
 from belman.studies.unit_of_work import SNAPSHOT_EVERY
 from benchmarks.claim import Claim, report
 from benchmarks.service import process

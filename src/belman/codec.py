@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 
 from belman.errors import StateError
-from belman.packed import lengthened, read_array, shortened, write_array
+from belman.packed import LONGEST_ROW, lengthened, read_array, shortened, write_array
 
 T = TypeVar("T")
 #: What bounds depend on, by name: how many arms there are, and the number of the last event.
@@ -143,6 +143,10 @@ def _read_number(content: Any, scope: Scope) -> float:
     return content
 
 
+def _read_real(content: Any, scope: Scope) -> float:
+    return content if type(content) is int else _read_number(content, scope)
+
+
 def _read_fraction(content: Any, scope: Scope) -> Fraction:
     if not isinstance(content, str) or not _FRACTION.fullmatch(content):
         raise StateError(f"{str(content)[:40]!r} is not a sum of metrics")
@@ -224,7 +228,10 @@ def _mapped(key: Form, value: Form, of_texts: bool) -> Form:
 
     def read(content: Any, scope: Scope) -> dict[Any, Any]:
         pairs = check(content, scope).items() if of_texts else check(content, scope)
-        return {key.read(one, scope): _read_part(str(one), value, of, scope) for one, of in pairs}
+        found = {key.read(one, scope): _read_part(str(one), value, of, scope) for one, of in pairs}
+        if len(found) < len(pairs):
+            raise StateError("a key is there twice")
+        return found
 
     return Form(
         write,
@@ -335,7 +342,7 @@ def _columns(key: Form, kind: Any) -> Form:
         }
 
     def read(content: Any, scope: Scope) -> dict[Any, Any]:
-        rows = form(Count).read(content["rows"], scope)
+        rows = _whole(0, LONGEST_ROW).read(content["rows"], scope)  # memory is held for each
         if content.keys() != {"rows", *names}:
             raise StateError(f"columns {', '.join(names)} are needed")
         steps = lengthened(content["key"], rows)
@@ -368,6 +375,10 @@ _PLAIN: dict[Any, Form] = {
     bytes: Form(bytes.hex, lambda content, _: bytes.fromhex(content)),
     Fraction: Form(str, _read_fraction),
 }
+
+
+#: A number that a person gave, whole or not.
+Real = Annotated[float, Form(_as_it_is, _read_real)]
 
 
 # Names of arms

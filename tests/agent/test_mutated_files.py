@@ -56,7 +56,7 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["told"], 10**400, "told: '1000"),
         (["told"], True, "told: 'True' stands where a whole number"),
         (["rng"], [1, 2, 3], "not the state of a generator: 4 words are"),
-        (["rng"], [1, 2, 3, 2**64], "word is 18446744073709551616"),
+        (["rng"], [1, 2, 3, 2**64], "rng: '18446744073709551616' stands where"),
         (["truth", "beliefs"], [[1.0, 1.0]], "shape"),
         (["truth", "beliefs"], [[1.0, -1.0], [1.0, 1.0]], "not proper"),
         (["truth", "beliefs"], [[1.0, 1e300], [1.0, 1.0]], "keeps its precision"),

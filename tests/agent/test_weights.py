@@ -237,7 +237,7 @@ def test_floors():
 
 @pytest.mark.parametrize("floor", [-0.1, 0.3, math.nan, "some", True, {0: 0.6, 1: 0.6}, {0: None}])
 def test_bad_floors_are_refused(floor):
-    with pytest.raises(SettingError, match="floor="):
+    with pytest.raises(SettingError, match="floor"):
         learnt(4, 10, 1).weights(10, floor=floor)
 
 

@@ -35,9 +35,15 @@ SLOW = ("chi-squared", "beta", "money", "log-normal", "positive")
 def _signed_dispatcher(content: dict[str, Any]) -> str:
     agents = content.get("agents")
     if isinstance(agents, list):
-        texts = [signed(agent) if isinstance(agent, dict) else agent for agent in agents]
-        content = content | {"agents": texts}
+        content = content | {"agents": list(map(_signed_agent, agents))}
     return signed(content)
+
+
+def _signed_agent(pair: Any) -> Any:
+    """A queue and the text of its agent, or whatever stands in their place."""
+    if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], dict):
+        return [pair[0], signed(pair[1])]
+    return pair
 
 
 def _dispatcher(text: str) -> Dispatcher:
@@ -124,4 +130,4 @@ def _of_agent(agent: Agent) -> dict[str, Any]:
 
 def _of_dispatcher(dispatcher: Dispatcher) -> dict[str, Any]:
     content = content_of(dispatcher.to_json())
-    return content | {"agents": [content_of(agent) for agent in content["agents"]]}
+    return content | {"agents": [[queue, content_of(text)] for queue, text in content["agents"]]}

@@ -25,6 +25,7 @@ from belman.deciders import (
     decider_named,
 )
 from belman.deciders.box.box_decider import BoxDecider
+from belman.deciders.shares import NO_SHARES
 from belman.engine import tiers
 from belman.errors import ArmError, BelmanError, PolicyError, RewardError, SettingError
 from belman.policies import Clipping, Forced, Forgetting, Restarting
@@ -51,6 +52,14 @@ def interpreted() -> Iterator[None]:
         yield
 
 
+def chosen_by(decider, asking, n=1, among=None, shares=NO_SHARES, *, rng):
+    """Choices by these words, which go on, with their chances."""
+    decider.rng[:] = rng
+    found = decider.integrated(decider.choose(asking, n, among, shares))
+    rng[:] = decider.rng
+    return found
+
+
 def request(kind: str, place: int = 0) -> dict[str, Any]:
     if kind in ("segmented", "featured"):
         return {"context": (FR, DE)[place % 2]}
@@ -68,7 +77,7 @@ def played(kind: str, turns: int = 12, seed: int = 3, rewards: int = 1) -> Decid
     decider, rng = MAKE[kind](), chance.generator(seed)
     luck = np.random.default_rng(rewards)
     for turn in range(turns):
-        (choice,) = decider.choose(asked(decider, kind, turn), rng=rng)
+        (choice,) = chosen_by(decider, asked(decider, kind, turn), rng=rng)
         if turn % 4:
             decider.settle(choice, float(luck.integers(2)))
     return decider
@@ -83,7 +92,7 @@ def next_choices(decider: Decider, kind: str, n: int = 20, seed: int = 9) -> lis
     return [
         choice[:3]
         for turn in range(n)
-        for choice in decider.choose(asked(decider, kind, turn), rng=rng)
+        for choice in chosen_by(decider, asked(decider, kind, turn), rng=rng)
     ]
 
 
@@ -98,7 +107,7 @@ def test_a_choice_made_elsewhere_leads_to_the_same_state(kind, shares, n):
     rng = chance.generator(5)
     for turn in range(4):
         asking = asked(here, kind, turn)
-        for choice in here.choose(asking, n, shares=shares, rng=rng):
+        for choice in chosen_by(here, asking, n, shares=shares, rng=rng):
             there.meet(asked(there, kind, turn))
             there.expect(there.recall(choice.arm, choice.context, choice.candidate))
     assert plain(there) == plain(here)
@@ -106,7 +115,7 @@ def test_a_choice_made_elsewhere_leads_to_the_same_state(kind, shares, n):
 
 def test_a_point_chosen_elsewhere_leads_to_the_same_state():
     here, there = played("box"), played("box")
-    (choice,) = here.choose(here.check(), rng=chance.generator(5))
+    (choice,) = chosen_by(here, here.check(), rng=chance.generator(5))
     there.expect(choice)
     assert plain(there) == plain(here)
     for decider in (here, there):
@@ -124,7 +133,7 @@ def test_a_batch_spreads_beside_floors(kind):
     """
     shares = Shares(floor=0.05)
     decider = MAKE[kind]()
-    chosen = decider.choose(asked(decider, kind), 100, shares=shares, rng=chance.generator(4))
+    chosen = chosen_by(decider, asked(decider, kind), 100, shares=shares, rng=chance.generator(4))
     counts = Counter(choice.arm for choice in chosen)
     assert len(counts) == 4
     assert max(counts.values()) <= 60
@@ -158,7 +167,7 @@ def test_arms_come_as_often_as_their_probabilities_say(shares, policy):
     squares = dict(inverse)
     seeds = 2_000
     for _ in range(seeds):
-        (choice,) = decider.choose(decider.check(), shares=shares, rng=rng)
+        (choice,) = chosen_by(decider, decider.check(), shares=shares, rng=rng)
         decider.settle(choice, None)
         assert 0.0 < choice.probability <= 1.0
         weight = 1.0 / choice.probability
@@ -181,7 +190,7 @@ def test_control_has_its_share_exactly(kind):
     shares, n = Shares(control="c", control_share=0.3), 2_000
     count = 0
     for turn in range(n):
-        (choice,) = decider.choose(asked(decider, kind, turn), shares=shares, rng=rng)
+        (choice,) = chosen_by(decider, asked(decider, kind, turn), shares=shares, rng=rng)
         decider.settle(choice, None)
         if choice.arm == "c":
             assert choice.probability == pytest.approx(0.3)
@@ -197,7 +206,7 @@ def test_a_uniform_share_is_uniform(kind):
     decider, rng, n = MAKE[kind](), chance.generator(8), 1_600
     found = []
     for turn in range(n):
-        found += decider.choose(asked(decider, kind, turn), shares=Shares(uniform=0.5), rng=rng)
+        found += chosen_by(decider, asked(decider, kind, turn), shares=Shares(uniform=0.5), rng=rng)
         decider.settle(found[-1], None)
     uniform = [choice for choice in found if choice.draw is Draw.UNIFORM]
     assert abs(len(uniform) - 0.5 * n) < 4.5 * (0.25 * n) ** 0.5
@@ -214,7 +223,7 @@ def test_the_order_of_available_arms_does_not_matter(kind):
         for some in (among, sorted(among)):
             decider, rng = played(kind), chance.generator(2)
             asking = asked(decider, kind)
-            rows.append([decider.choose(asking, among=some, rng=rng)[0].arm for _ in range(20)])
+            rows.append([chosen_by(decider, asking, among=some, rng=rng)[0].arm for _ in range(20)])
         assert rows[0] == rows[1]
         assert set(rows[0]) <= set(among)
 
@@ -242,12 +251,12 @@ def test_a_ledger_of_its_own_sees_what_is_outstanding(policy, interpreted):
     for who in (policy, Forgetting(policy, last=10_000)):
         decider, rng = IndependentDecider(ARMS, policy=who), chance.generator(3)
         for turn in range(40):
-            (choice,) = decider.choose(decider.check(), rng=rng)
+            (choice,) = chosen_by(decider, decider.check(), rng=rng)
             decider.settle(choice, float(turn % 2))
-        found = decider.choose(decider.check(), 40, rng=rng)
+        found = chosen_by(decider, decider.check(), 40, rng=rng)
         found += [Choice(*decider.choose_one()) for _ in range(10)]
         decider.settle(found[0], 1.0)
-        found += decider.choose(decider.check(), 5, rng=rng)
+        found += chosen_by(decider, decider.check(), 5, rng=rng)
         chosen.append(Counter(choice.arm for choice in found))
     assert chosen[0] == chosen[1]
     assert len(chosen[0]) == len(ARMS)
@@ -260,11 +269,11 @@ def test_ledgers_inside_are_as_they_were_after_an_ask(policy, interpreted):
     """What is imagined of outstanding asks is not learnt."""
     decider, rng = IndependentDecider(ARMS, policy=policy), chance.generator(3)
     for turn in range(40):
-        (choice,) = decider.choose(decider.check(), rng=rng)
+        (choice,) = chosen_by(decider, decider.check(), rng=rng)
         decider.settle(choice, float(turn % 2))
     decider.lay_out()
     before = plain(decider)
-    for choice in decider.choose(decider.check(), 20, rng=rng):
+    for choice in chosen_by(decider, decider.check(), 20, rng=rng):
         decider.settle(choice, None)
     decider.lay_out()
     assert plain(decider) == before
@@ -314,7 +323,7 @@ def test_a_copy_shares_nothing(kind):
     before, twin = plain(decider, True), decider.copy()
     assert plain(twin, True) == before
     lived = next_choices(twin, kind, 5)
-    (choice,) = twin.choose(asked(twin, kind), rng=chance.generator(1))
+    (choice,) = chosen_by(twin, asked(twin, kind), rng=chance.generator(1))
     twin.settle(choice, 1.0)
     assert plain(decider, True) == before
     assert next_choices(decider, kind, 5) == lived
@@ -337,7 +346,7 @@ def test_laid_out_the_next_decisions_depend_on_the_state_alone(policy):
     one, other = (IndependentDecider(ARMS, policy=policy) for _ in range(2))
     rng = chance.generator(3)
     for arm, reward in rewards:
-        (choice,) = one.choose(one.check(), rng=rng)
+        (choice,) = chosen_by(one, one.check(), rng=rng)
         one.settle(choice, None)
         one.record(Choice(arm), reward)
     for arm, reward in reversed(rewards):
@@ -356,7 +365,7 @@ def test_laid_out_the_next_decisions_depend_on_the_state_alone(policy):
 def test_a_retired_arm_is_nowhere_and_comes_back_as_it_was(kind):
     decider = played(kind)
     asking = asked(decider, kind)
-    (out,) = decider.choose(asking, among=["b"], rng=chance.generator(1))
+    (out,) = chosen_by(decider, asking, among=["b"], rng=chance.generator(1))
     before = decider.learnt("b")
     table = decider.beliefs(asking, 0.95).row("b")
     decider.retire("b")
@@ -439,7 +448,7 @@ def refuses(decider: Decider, kind: str, choice: Choice, reward: Any) -> None:
 @pytest.mark.parametrize("reward", [float("nan"), "1", 1e200, -1e200])
 def test_a_refused_reward_changes_nothing(kind, reward):
     decider = played(kind)
-    (choice,) = decider.choose(asked(decider, kind), rng=chance.generator(1))
+    (choice,) = chosen_by(decider, asked(decider, kind), rng=chance.generator(1))
     refuses(decider, kind, choice, reward)
 
 
@@ -453,7 +462,7 @@ def test_a_reward_that_one_of_two_beliefs_refuses_changes_neither(family, before
     decider = SegmentedDecider(("country",), IndependentDecider(["a", "b"], family))
     for _ in range(3 if before == 0.0 else 1):
         decider.record(decider.recall("a", FR), before)
-    (choice,) = decider.choose(decider.check(DE), among=["a"], rng=chance.generator(1))
+    (choice,) = chosen_by(decider, decider.check(DE), among=["a"], rng=chance.generator(1))
     refuses(decider, "segmented", choice, reward)
 
 
@@ -506,8 +515,8 @@ def test_a_corrected_reward_is_as_if_it_had_been_told_so(family):
 def test_a_correction_is_a_patch_of_what_it_touches(kind, new):
     """The patch changes nothing before it is taken, is short, and leaves what is outstanding."""
     wrong, right = played(kind), played(kind)
-    (choice,) = wrong.choose(asked(wrong, kind), rng=chance.generator(1))
-    right.choose(asked(right, kind), rng=chance.generator(1))
+    (choice,) = chosen_by(wrong, asked(wrong, kind), rng=chance.generator(1))
+    chosen_by(right, asked(right, kind), rng=chance.generator(1))
     wrong.settle(choice, 1.0)
     right.settle(choice, new)
     kept = plain(wrong)
@@ -542,7 +551,7 @@ def test_a_box_takes_no_patches():
     for act in (
         lambda: decider.corrected(Choice({"price": 6.0}), 1.0, 2.0),
         lambda: decider.taught(Choice({"price": 6.0}), Sums(1, 1.0, 1.0)),
-        lambda: decider.choose(decider.check(), 3, rng=chance.generator(1)),
+        lambda: chosen_by(decider, decider.check(), 3, rng=chance.generator(1)),
         lambda: decider.retire("a"),
         lambda: decider.check({"country": "FR"}),
     ):

@@ -150,6 +150,5 @@ def test_bad_settings_are_refused(settings):
 
 
 def test_a_record_of_more_jobs_than_its_memory_is_refused():
-    content = {"failures": 99.0, "successes": 0.0, "rest": 0, "due": 0, "passed": 0}
-    with pytest.raises(StateError, match="memory"):
-        Record.from_dict(Breaker(), content)
+    with pytest.raises(StateError, match="none that the breaker makes"):
+        Record(failures=99.0).under(Breaker())

@@ -12,6 +12,9 @@ import pytest
 
 import belman
 from belman import Dispatcher
+from belman.deciders import state_file
+from belman.dispatch import Breaker
+from belman.dispatch.roster_file import FORMAT
 from belman.errors import ArmError, BusyError, ServerError, SettingError, StateError
 from tests.dispatch.clocks import Clock
 from tests.waiting import HANG
@@ -306,3 +309,42 @@ def test_a_closed_loop_keeps_no_server():
     dispatcher.completed(holder, time=1.0)
     assert dispatcher.free == ("a",)
     task.get_coro().close()
+
+
+def edited(dispatcher, *path):
+    """The text of a dispatcher with the last of a path in the place of what is there."""
+    content = state_file.read(dispatcher.to_json(), "it", FORMAT)
+    *names, last, value = path
+    part = content
+    for name in names:
+        part = part[name]
+    part[last] = value
+    return state_file.write(content, FORMAT)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("spent", -1.0), ("unit", 0.0), ("sent", 0), ("rng", [1, 2, 3]), ("learns", "luck"),
+        ("more", 1), ("agents", []), ("limit", "two"), ("breaker", "memory", 0.5),
+        ("jobs", 0, "number", 9), ("jobs", 0, "server", "c"), ("jobs", 0, "began", 1.0),
+        ("servers", 1, 1, "completed", -1), ("servers", 1, 1, "paused", 0),
+        ("servers", 1, 1, "record", "rest", 10_000), ("servers", 1, 1, "record", "passed", 5),
+        ("servers", 1, 1, "record", "failures", 16.0), ("servers", 0, 1, "slots", 0),
+        ("servers", 1, 1, "slots", "drawn", 33), ("servers", 1, 1, "slots", "left", 10**6),
+        ("servers", 1, 1, "slots", "completed", [1.0, 2.0]), ("servers", 1, 0, "a"),
+        ("servers", 1, 1, "slots", "completed", [1e6]),
+        ("servers", 1, 1, "slots", "rules", "most", 0), ("new_slots", "learnt"),
+    ],
+)  # fmt: skip
+def test_a_state_that_no_dispatcher_has_is_refused(path):
+    breaker = Breaker(memory=15)
+    dispatcher = Dispatcher(["a", "b"], slots={"b": "learnt"}, breaker=breaker, clock=Clock())
+    dispatcher.pause("a")
+    for _ in range(2):
+        dispatcher.completed(dispatcher.assign(), time=1.0)
+    dispatcher.assign_job()
+    kept = dispatcher.to_json()
+    assert Dispatcher.from_json(kept, clock=Clock()).to_json() == kept
+    with pytest.raises(StateError, match="does not hold a whole dispatcher"):
+        Dispatcher.from_json(edited(dispatcher, *path))

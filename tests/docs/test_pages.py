@@ -15,7 +15,8 @@ import typer
 
 import belman
 from belman.cli import app
-from belman.studies.log.event_log import Draw, Event, Kind
+from belman.deciders import Draw
+from belman.studies.log.event_log import Event, Kind
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))  # where the extension of Sphinx is

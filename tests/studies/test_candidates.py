@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 import belman
+from belman import codec
 from belman.errors import StateError
 from belman.studies.outcomes import candidates as kept_once
 from belman.studies.outcomes.candidates import Catalogue
@@ -116,13 +117,14 @@ def test_numbers_are_told_apart_to_the_sign_of_zero():
 @pytest.mark.parametrize(
     "content",
     [
-        [[1, 0, {"x": 1.0}], [2, 0, {"x": 1.0}]],
-        [[9, 0, {"x": 1.0}]],
-        [[0, 0, {"x": 1.0}]],
-        [[1, -1, {"x": 1.0}]],
-        [[True, 0, {"x": 1.0}]],
+        [[[1, 0], {"x": 1.0}], [[2, 0], {"x": 1.0}]],
+        [[[1, 0], {"x": 1.0}], [[1, 0], {"x": 2.0}]],
+        [[[9, 0], {"x": 1.0}]],
+        [[[0, 0], {"x": 1.0}]],
+        [[[1, -1], {"x": 1.0}]],
+        [[[True, 0], {"x": 1.0}]],
     ],
 )
 def test_catalogues_that_cannot_be(content):
-    with pytest.raises(StateError, match="a snapshot knows candidates"):
-        Catalogue.of(content, last=5)
+    with pytest.raises(StateError):
+        codec.read(Catalogue, {"rows": content}, {"number": 5})

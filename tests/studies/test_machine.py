@@ -24,6 +24,6 @@ def test_all_worlds_decide_the_same_on_sqlite(kind, number, steps):
 
 @pytest.mark.parametrize(("number", "steps"), [(2, 8), LONG])
 def test_all_worlds_decide_the_same_on_postgresql(postgres, number, steps):
-    names = [postgres.database(f"world{steps}_{i}") for i in range(4)]
+    names = [postgres.database(f"world{number}_{i}") for i in range(4)]
     with quickly():
         lives(names, number, steps)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from belman.deciders import (
     validate,
 )
 from belman.deciders.independent import views
-from belman.deciders.independent.weights import check_least, weights_of
+from belman.deciders.shares import Shares, check_floor
 from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError, shown
 from belman.exposure import Exposure
 from belman.families import Family
@@ -170,26 +170,6 @@ class Agent:
 
     # Asking
 
-    @overload
-    def ask(
-        self,
-        n: None = None,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        among: Iterable[Hashable] | None = None,
-        top: None = None,
-    ) -> Any: ...
-    @overload
-    def ask(
-        self,
-        n: int | None = None,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        among: Iterable[Hashable] | None = None,
-        top: int | None = None,
-    ) -> list[Any]: ...
     def ask(
         self,
         n: int | None = None,
@@ -229,7 +209,7 @@ class Agent:
         if count > 1:
             decider.check_room(asking, count)
         if most is None:
-            chosen = decider.choose(asking, count, among=some, rng=decider.rng, integrate=False)
+            chosen = decider.choose(asking, count, some)
         else:
             chosen = self._ranked(asking, some, most)
         self._many = chosen
@@ -271,18 +251,13 @@ class Agent:
         >>> agent.last[0].probability
         0.5
         """
-        pairs = zip(self._chosen(), self.probabilities, strict=True)
-        return [choice._replace(probability=known) for choice, known in pairs]
+        chosen = self._many if self._one is None else [Choice(*self._one)]
+        return self._decider.integrated(chosen)
 
     @property
     def probabilities(self) -> list[float]:
         """The probabilities alone with which the policy made the choices of the last `ask`."""
-        if isinstance(self._decider, (IndependentDecider, SegmentedDecider)):
-            return self._decider.chances(self._chosen())
-        return [choice.probability for choice in self._many]
-
-    def _chosen(self) -> list[Choice]:
-        return self._many if self._one is None else [Choice(*self._one)]
+        return [choice.probability for choice in self.last]
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
@@ -331,7 +306,9 @@ class Agent:
         """
         count = validate.check_count(n, f"weights({shown(n)})")
         inner = self._believed_apart("weights", context)
-        found = weights_of(inner, count, check_least(floor, inner.arms))
+        shares = Shares(check_floor(floor or None, inner.arms))
+        shares.check(inner.arms)
+        found = inner.weights(Asking(), count, shares)
         leader = max(found, key=found.__getitem__)
         if found[leader] > _SURE and count > _MANY * inner.turn:
             chance = inner.beliefs(Asking(), 0.95).row(leader)["P(best)"]
@@ -900,32 +877,11 @@ class Agent:
         return saving.to_text(self)
 
     @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        arms: Sequence[Hashable] | None = None,
-        family: Family | None = None,
-        policy: Policy | None = None,
-        context: Any = None,
-        features: Any = None,
-    ) -> Agent:
-        """Return the agent of a state file, which goes on as if it had never stopped.
-
-        `arms`, `family` and `policy` replace what the file holds; they are needed where it could
-        hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
-        a function). `context` and `features` are the functions, or models, that contexts and
-        candidates go through, and are needed where there were such.
+    def load(cls, path: str | os.PathLike[str], **replaced: Any) -> Agent:
+        """Return the agent of a state file, which goes on as if it had never stopped; what may be
+        given in place of what the file holds is that of `from_json`.
         """
-        return cls.from_json(
-            state_file.fetch(path),
-            source=os.fspath(path),
-            arms=arms,
-            family=family,
-            policy=policy,
-            context=context,
-            features=features,
-        )
+        return cls.from_json(state_file.fetch(path), source=os.fspath(path), **replaced)
 
     @classmethod
     def from_json(
@@ -939,7 +895,13 @@ class Agent:
         context: Any = None,
         features: Any = None,
     ) -> Agent:
-        """Return the agent of a text that `to_json` gave."""
+        """Return the agent of a text that `to_json` gave.
+
+        `arms`, `family` and `policy` replace what the file holds; they are needed where it could
+        hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
+        a function). `context` and `features` are the functions, or models, that contexts and
+        candidates go through, and are needed where there were such.
+        """
         replaced = {"arms": arms, "family": family, "policy": policy}
         replaced |= {"context": context, "features": features}
         given = {name: part for name, part in replaced.items() if part is not None}

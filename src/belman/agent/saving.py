@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from belman import codec, spec
 from belman.agent.features import Features, Functions
-from belman.deciders import Choice, Decider, Draw, checks, decider_named, state_file, validate
+from belman.codec import Arm, Count, Whole
+from belman.deciders import Choice, Decider, decider_named, state_file, validate
+from belman.deciders.checks import Words
 from belman.errors import BelmanError, StateError, TicketError, UnknownTicketError
 from belman.measures.stop_rules import StopRule
-from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman.agent.agent import Agent
@@ -59,6 +61,32 @@ _REPLACED = {
 }
 
 
+class KeptAsk(NamedTuple):
+    """An open ask, by its ticket."""
+
+    ticket: Count
+    arm: Arm
+    turn: Annotated[int, Whole(1)]
+    context: dict[str, Any] | None
+    candidate: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All that an agent keeps: the kind of its decider and that one's state, control by its place,
+    names of functions, how many tickets were given, and the open asks.
+    """
+
+    decider: str
+    state: Any
+    rng: Words
+    control: Count | None
+    stop_when: dict[str, Any] | None
+    functions: dict[str, str]
+    tickets: Count | None
+    open: list[KeptAsk]
+
+
 def to_text(agent: Agent) -> str:
     """Return the whole state as text."""
     return state_file.write(_content(agent))
@@ -67,26 +95,20 @@ def to_text(agent: Agent) -> str:
 def _content(agent: Agent) -> dict[str, Any]:
     decider, control, rule = agent._decider, agent._control, agent._stop_when
     asks = agent._asks
-    return {
-        "belman": __version__,
-        "decider": decider.kind,
-        "state": decider.state(working=True),
-        "rng": [int(word) for word in decider.rng],
-        "control": None if control is None else decider.arms.index(control),
-        "stop_when": None if rule is None else spec.describe(rule),
-        "functions": agent._functions.names(),
-        "tickets": None if asks is None else asks.given,
-        "open": []
-        if asks is None
-        else [
-            [ticket, _arm(choice), choice.turn, choice.context, choice.candidate]
-            for ticket, choice in asks.open.items()
+    kept = Kept(
+        decider=decider.kind,
+        state=decider.state(working=True),
+        rng=decider.rng,
+        control=None if control is None else decider.arms.index(control),
+        stop_when=None if rule is None else spec.describe(rule),
+        functions=agent._functions.names(),
+        tickets=None if asks is None else asks.given,
+        open=[
+            KeptAsk(ticket, one.arm, one.turn, one.context, one.candidate)
+            for ticket, one in (asks.open.items() if asks is not None else ())
         ],
-    }
-
-
-def _arm(choice: Choice) -> Any:
-    return choice.arm if choice.candidate is not None else codec.encode_arm(choice.arm)
+    )
+    return codec.write(kept)
 
 
 def from_text(kind: type[Agent], text: str, source: str, replaced: dict[str, Any]) -> Agent:
@@ -98,42 +120,31 @@ def from_text(kind: type[Agent], text: str, source: str, replaced: dict[str, Any
 def _rebuilt(
     kind: type[Agent], content: dict[str, Any], source: str, replaced: dict[str, Any]
 ) -> Agent:
-    kind_of = decider_named(content["decider"])
+    kept = codec.read(Kept, content, {})
+    kind_of = decider_named(kept.decider)
     given: dict[str, Any] = {
         name: replaced.pop(name) for name in ("context", "features") if name in replaced
     }
     for name in replaced.keys() - _REPLACED[kind_of.kind]:
         raise StateError(f"{name}=… replaces nothing in the state of this agent")
-    decider: Any = kind_of.restore(content["state"], source, **replaced)
+    decider: Any = kind_of.restore(kept.state, source, **replaced)
     agent = kind.__new__(kind)
-    functions = _functions(content["functions"], given, decider, source)
-    agent._begin(decider, checks.words(content["rng"]), functions)
-    if content["control"] is not None:
-        place = checks.whole(content["control"], "control", 0, len(decider.arms) - 1)
-        agent.control = decider.arms[place]
-    if content["stop_when"] is not None:
-        agent.stop_when = spec.build(content["stop_when"], StopRule, trust="imported")
-    if agent._asks is not None:
-        agent._asks.given = checks.whole(content["tickets"], "tickets")
-        for ticket, arm, turn, context, candidate in content["open"]:
-            checks.whole(ticket, "ticket", 0, agent._asks.given - 1)
-            chosen = arm if candidate is not None else codec.decode_arm(arm)
-            choice = decider.recall(chosen, context, candidate)
+    agent._begin(decider, kept.rng, _functions(kept.functions, given, decider, source))
+    if kept.control is not None:
+        agent.control = decider.arms[kept.control]
+    if kept.stop_when is not None:
+        agent.stop_when = spec.build(kept.stop_when, StopRule, trust="imported")
+    if agent._asks is not None and kept.tickets is not None:
+        agent._asks.given = kept.tickets
+        for ticket, arm, turn, context, candidate in kept.open:
+            if ticket >= kept.tickets:
+                raise StateError(f"ticket {ticket} was never given")
+            choice = decider.recall(arm, context, candidate)
             decider.check_room(decider.check(context, candidate and [candidate]))
-            asked = choice._replace(turn=checks.whole(turn, "turn", 1), draw=Draw.POLICY)
-            agent._asks.open[ticket] = asked
+            agent._asks.open[ticket] = choice._replace(turn=turn)
         _check_open(decider, agent._asks.open.values(), source)
-    again = _content(agent)
-    for part, whole in (
-        (content, {*again, "format", "version"}),
-        (content["state"], again["state"]),
-    ):
-        if part.keys() != set(whole):
-            names = ", ".join(sorted(part.keys() ^ set(whole)))
-            raise StateError(f"parts are missing, or too many: {names[:80]}")
-    apart = ("format", "version", "belman", "state", "stop_when", "functions", "rng")
-    kept = {name: part for name, part in again.items() if name not in apart}
-    state_file.check_kept({name: content[name] for name in kept}, kept)
+    anew = ("state", "stop_when", "functions", "rng")
+    state_file.check_kept(content, _content(agent), anew)
     return agent
 
 

@@ -26,10 +26,7 @@ def context(pairs: list[str] | None) -> Values | None:
     """
     if not pairs:
         return None
-    found = {name: _cell(text) for name, text in map(setting, pairs)}
-    if len(found) < len(pairs):
-        raise SettingError(f"a value of the context was given twice: {listing(pairs)}")
-    return found
+    return {name: _cell(text) for name, text in _once(pairs, "a value of the context").items()}
 
 
 def candidates(words: str | None) -> list[Values] | None:
@@ -85,9 +82,7 @@ def metrics(pairs: list[str] | None) -> dict[str, float] | None:
     if not pairs:
         return None
     found: dict[str, float] = {}
-    for name, text in map(setting, pairs):
-        if name in found:
-            raise SettingError(f"metric {name!r} was given twice: {listing(pairs)}")
+    for name, text in _once(pairs, "a metric").items():
         try:
             found[name] = float(text)
         except ValueError:
@@ -102,12 +97,7 @@ def attributes(pairs: list[str] | None) -> dict[str, str] | None:
     >>> attributes(["device=phone", "country=NL"])
     {'device': 'phone', 'country': 'NL'}
     """
-    if not pairs:
-        return None
-    found = dict(map(setting, pairs))
-    if len(found) < len(pairs):
-        raise SettingError(f"an attribute was given twice: {listing(pairs)}")
-    return found
+    return _once(pairs, "an attribute") if pairs else None
 
 
 def silence(words: str) -> float | str:
@@ -154,6 +144,14 @@ def guard(limits: list[str]) -> dict[str, str]:
             )
         name, _, limit = words.partition(sign)
         found[name.strip()] = f"{sign} {limit.strip()}"
+    return found
+
+
+def _once(pairs: list[str], what: str) -> dict[str, str]:
+    """Return texts by name, of which none may be given twice."""
+    found = dict(map(setting, pairs))
+    if len(found) < len(pairs):
+        raise SettingError(f"{what} was given twice: {listing(pairs)}")
     return found
 
 

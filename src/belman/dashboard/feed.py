@@ -6,18 +6,20 @@ import asyncio
 import itertools
 import logging
 import threading
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from belman.dashboard.judgement import Judgement
-from belman.dashboard.pace import Pace
 from belman.dashboard.view import PLAIN, Snapshot, Wanted
 from belman.errors import StorageError
 from belman.service.registry import Registry
 from belman.service.views import encoded
 from belman.studies import Study
+
+T = TypeVar("T")
 
 log = logging.getLogger("belman.service")
 
@@ -26,6 +28,37 @@ HEARTBEAT_SECONDS = 10.0
 CHECK_SECONDS = 1.0  # after which a stream asks whether its key is still good
 MAX_VIEWS = 100  # of one moment that are kept for those who ask again
 MAX_SECONDS = 600.0  # seconds after which a stream ends, and its key is asked for anew
+SHARE_OF_TIME = 0.1  # that views of all studies together may take
+MOST_SECONDS = 5.0  # between one view and the next, however long the first one took
+
+
+class Pace:
+    """Works one thing after another, and rests nine times as long as each kept a core busy."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._turn = asyncio.Lock()
+        self._rested = 0.0
+
+    async def work(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What the work gives, once it is its turn."""
+        async with self._turn:
+            await asyncio.sleep(max(self._rested - time.monotonic(), 0.0))
+            busy = 0.0
+
+            def measured() -> T:
+                nonlocal busy
+                started = time.thread_time()
+                try:
+                    return work(*arguments)
+                finally:
+                    busy = time.thread_time() - started
+
+            try:
+                return await self._registry.watch(measured)
+            finally:
+                pause = min(busy * (1.0 / SHARE_OF_TIME - 1.0), MOST_SECONDS)
+                self._rested = time.monotonic() + pause
 
 
 class Feed:

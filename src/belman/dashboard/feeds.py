@@ -8,8 +8,7 @@ from typing import Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from belman.dashboard.feed import Feed, stream
-from belman.dashboard.pace import Pace
+from belman.dashboard.feed import Feed, Pace, stream
 from belman.dashboard.view import Wanted
 from belman.service.access import caller_of
 from belman.service.registry import Registry

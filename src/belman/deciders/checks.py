@@ -8,12 +8,13 @@ policy uses as a whole number is within its `whole_numbers`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman import chance
+from belman import chance, codec
+from belman.codec import Form, Scope, Whole
 from belman.deciders.learnt import Learnt
 from belman.engine import named_leaves
 from belman.errors import PriorError, StateError
@@ -77,16 +78,20 @@ def learnt(found: Learnt, family: Family, what: str) -> Learnt:
     return found
 
 
-def words(content: Any) -> chance.Words:
-    """The words of a generator.
+def _read_words(content: Any, scope: Scope) -> chance.Words:
+    """Return the words of a generator.
 
     All are 0 in snapshots, where every decision gets words of its own; nothing could be drawn
     from these, so they are a seed's.
     """
-    if not isinstance(content, list) or len(content) != 4:
+    found = codec.read(list[_Word], content, scope)
+    if len(found) != 4:
         raise StateError(f"{str(content)[:40]!r} is not the state of a generator: 4 words are")
-    found = np.array([whole(word, "a word", 0, 2**64 - 1) for word in content], dtype=np.uint64)
-    return found if found.any() else chance.generator(0)
+    return np.array(found, dtype=np.uint64) if any(found) else chance.generator(0)
+
+
+_Word = Annotated[int, Whole(0, 2**64 - 1)]
+Words = Annotated[chance.Words, Form(np.ndarray.tolist, _read_words)]
 
 
 def fill_memory(memory: Any, kept: Mapping[str, Floats], policy: Policy, arms: int) -> None:
@@ -109,10 +114,5 @@ def lasting(memory: Any) -> dict[str, Any]:
     return {name: part for name, part in parts if not name.endswith("scratch")}
 
 
-def size(value: Any, what: str) -> float:
-    """A number from 0 up, no larger than rewards are."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not 0.0 <= value <= LARGEST_REWARD:
-        allowed = f"it must be a number from 0 to {LARGEST_REWARD:g}"
-        raise StateError(f"{what} is {str(value)[:40]}: {allowed}")
-    return float(value)
+#: A number from 0 up, no larger than rewards are.
+Size = Annotated[float, lambda value: 0.0 <= value <= LARGEST_REWARD]

@@ -26,6 +26,8 @@ from belman.table import Table
 
 #: Plain data that JSON can hold.
 Plain = dict[str, Any]
+#: Arms, or places of candidates, that are available; None for all.
+Among = Sequence[Any] | None
 
 
 class Draw(IntEnum):
@@ -119,21 +121,18 @@ class Decider(ABC):
 
     @abstractmethod
     def choose(
-        self,
-        asking: Asking,
-        n: int = 1,
-        *,
-        among: Sequence[Any] | None = None,
-        shares: Shares = NO_SHARES,
-        rng: chance.Words,
-        integrate: bool = True,
+        self, asking: Asking, n: int = 1, among: Among = None, shares: Shares = NO_SHARES
     ) -> list[Choice]:
         """Choose `n` arms, of those `among` which are available, and count them as outstanding.
 
-        Floors, a uniform share and control's share are kept here, and a batch spreads: each choice
-        is made as if those before it had brought what is expected of them. With `integrate` the
-        chance of a policy that draws from beliefs is worked out; else it is NaN.
+        Draws are from `rng`. Floors, a uniform share and control's share are kept here, and a batch
+        spreads: each choice is made as if those before it had brought what is expected of them. The
+        chance of a draw from beliefs is NaN until it is `integrated`.
         """
+
+    @abstractmethod
+    def integrated(self, last: list[Choice]) -> list[Choice]:
+        """Return the last choices with their chances, those of draws from beliefs worked out."""
 
     def weights(self, asking: Asking, n: int, shares: Shares = NO_SHARES) -> dict[Any, float]:
         """Return the shares in which the arms in play would get the next `n` decisions if nothing
@@ -141,16 +140,14 @@ class Decider(ABC):
         """
         raise SettingError("a belief along features decides with every ask, and has no weights")
 
-    def chances_of_next(
-        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
-    ) -> dict[Any, float]:
+    def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
         """Return the chance of every arm at hand with which the next `n` decisions are to be drawn,
         each by itself; what a policy wishes may itself be drawn from `rng`.
         """
         return self.weights(asking, n, shares)
 
     @abstractmethod
-    def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+    def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         """Return arms, or places of candidates, by their index, the largest first."""
 
     def recall(self, arm: Any, context: Any = None, candidate: Any = None) -> Choice:

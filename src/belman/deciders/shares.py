@@ -9,7 +9,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from belman.errors import ArmError, SettingError, listing, nearest
+from belman.errors import ArmError, SettingError, listing, nearest, shown
+from belman.validate import is_between
 
 #: The least share of every arm, or of some by name.
 Floor = float | tuple[tuple[Hashable, float], ...]
@@ -131,7 +132,7 @@ def check_floor(given: object, arms: Sequence[Hashable]) -> Floor | None:
         if arm not in arms:
             there = f"there are {listing(arms)}{nearest(arm, arms)}"
             raise ArmError(f"floor names an unknown arm {arm!r}: {there}")
-    pairs = ((arm, _share(share, f"floor of arm {arm!r}:")) for arm, share in given.items())
+    pairs = ((arm, _share(share, f"floor of arm {arm!r}: floor")) for arm, share in given.items())
     return tuple(sorted(pairs, key=lambda pair: arms.index(pair[0])))
 
 
@@ -145,8 +146,7 @@ def check_control_share(share: object, control: Hashable | None) -> float | None
 
 
 def _share(given: Any, name: str) -> float:
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
-    if not is_number or not 0.0 < given < 1.0:
+    if not is_between(given, 0.0, 1.0) or given in (0.0, 1.0):
         allowed = "it must be a number strictly between 0 and 1"
-        raise SettingError(f"{name}={given!r} is not a share of traffic: {allowed}")
+        raise SettingError(f"{name}={shown(given)} is not a share of traffic: {allowed}")
     return float(given)

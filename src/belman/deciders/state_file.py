@@ -14,15 +14,18 @@ import numpy as np
 
 from belman.errors import BelmanError, StateError
 from belman.files import write_atomically
+from belman.version import __version__
 
 FORMAT = "belman agent"
 VERSION = 1
+#: What every file says of itself.
+_ABOUT = ("format", "version", "belman")
 
 
 def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
     """The text of a state file of some kind."""
     body = {name: plain(value) for name, value in content.items()}
-    document = {"format": kind, "version": VERSION, **body}
+    document = {"format": kind, "version": VERSION, "belman": __version__, **body}
     document = json.loads(json.dumps(document, ensure_ascii=False, allow_nan=False))
     document["checksum"] = _checksum(document)
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -48,7 +51,7 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     if document.pop("checksum", None) != _checksum(document):
         damage = "its checksum does not match its content"
         raise StateError(f"{source} is damaged or was edited: {damage}")
-    return document
+    return {name: part for name, part in document.items() if name not in _ABOUT}
 
 
 def keep(path: str | os.PathLike[str], text: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
+from belman.codec import DERIVED, Count, Real
 from belman.deciders import checks
+from belman.deciders.checks import Size
 from belman.errors import SettingError, StateError
 from belman.special.beta_law import beta_survival
 from belman.validate import require_number, require_whole
@@ -29,9 +29,9 @@ class Breaker:
     20
     """
 
-    threshold: float = 0.3
-    certainty: float = 0.9
-    memory: float = 15.0
+    threshold: Real = 0.3
+    certainty: Real = 0.9
+    memory: Real = 15.0
     rest: int = 20
     longest_rest: int = 640
     probes: int = 5
@@ -49,18 +49,32 @@ class Breaker:
             raise SettingError(f"{limits}: the longest rest must not be the shorter one")
 
 
+@dataclass
 class Record:
     """What is known of one server's failures, and whether it may have jobs; without a breaker it
     always may.
     """
 
-    def __init__(self, rules: Breaker | None) -> None:
+    rules: Breaker | None = field(default=None, metadata=DERIVED)
+    failures: Size = 0.0  # of the last jobs, the older the less
+    successes: Size = 0.0
+    rest: Count = 0  # jobs that its last rest lasts or lasted; 0 while the breaker is closed
+    due: Count = 0  # how many jobs will have been sent when it is over
+    passed: Count = 0  # probes in a row
+    probing: bool = field(default=False, metadata=DERIVED)  # whether one is under way
+
+    def under(self, rules: Breaker | None) -> Record:
+        """Follow these rules; StateError where they do not lead to such a record."""
         self.rules = rules
-        self.failures = self.successes = 0.0  # of the last jobs, the older the less
-        self.rest = 0  # jobs that its last rest lasts or lasted; 0 while the breaker is closed
-        self.due = 0  # how many jobs will have been sent when it is over
-        self.passed = 0  # probes in a row
-        self.probing = False  # whether one is under way
+        jobs = self.failures + self.successes
+        if rules is None:
+            fits = self == Record()
+        else:
+            fits = self.rest <= rules.longest_rest and self.passed < rules.probes
+            fits = fits and jobs <= 1.001 * rules.memory
+        if not fits:
+            raise StateError("a record of failures is none that the breaker makes")
+        return self
 
     @property
     def chance_of_failure(self) -> float:
@@ -111,21 +125,3 @@ class Record:
 
     def _open(self, rest: int, sent: int) -> None:
         self.rest, self.due, self.passed = rest, sent + rest, 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as plain data; a probe under way is known from its job."""
-        names = ("failures", "successes", "rest", "due", "passed")
-        return {name: getattr(self, name) for name in names}
-
-    @classmethod
-    def from_dict(cls, rules: Breaker, content: Mapping[str, Any]) -> Record:
-        """The record of such data."""
-        made = cls(rules)
-        made.failures = checks.size(content["failures"], "failures of a record")
-        made.successes = checks.size(content["successes"], "successes of a record")
-        if made.failures + made.successes > rules.memory * 1.001:
-            raise StateError("a record holds more jobs than the breaker's memory")
-        made.rest = checks.whole(content["rest"], "rest of a record", 0, rules.longest_rest)
-        made.due = checks.whole(content["due"], "due of a record")
-        made.passed = checks.whole(content["passed"], "passed of a record", 0, rules.probes - 1)
-        return made

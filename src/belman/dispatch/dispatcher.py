@@ -7,7 +7,7 @@ import os
 import threading
 import time as clocks
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -69,10 +69,10 @@ class Dispatcher(Desk):
         seed: int | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> None:
-        settings: dict[str, Any] = {"learns": learns, "queues": queues, "policy": policy}
-        settings |= {"limit": limit, "penalty": penalty, "prior": prior, "discount": discount}
-        settings |= {"slots": slots, "time_limit": time_limit, "breaker": breaker, "seed": seed}
-        self._open(Roster(servers, **settings), clock)
+        given = locals()
+        apart = ("self", "clock")
+        settings = {name: value for name, value in given.items() if name not in apart}
+        self._open(Roster(**settings), clock)
 
     def _open(self, roster: Roster, clock: Callable[[], float]) -> None:
         self._roster, self._clock = roster, clock

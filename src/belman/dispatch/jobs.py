@@ -7,7 +7,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from belman.codec import Arm, Real, Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +20,10 @@ class Job:
     'near'
     """
 
-    number: int
-    server: Hashable
-    queue: Hashable
-    began: float
+    number: Annotated[int, Whole(1, "sent")]
+    server: Arm
+    queue: Arm
+    began: Real
     probe: bool = False  # of a server on probation
 
 

@@ -15,9 +15,11 @@ from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.agent import Agent
+from belman.codec import Count
+from belman.deciders.checks import Size
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job, JobBook
-from belman.dispatch.slots import Slots, slots_of
+from belman.dispatch.slots import Capacity, Slots, slots_of
 from belman.errors import ServerError, SettingError, unknown
 from belman.families.family import LARGEST
 from belman.policies import Policy, Thompson
@@ -37,10 +39,10 @@ class Server:
 
     slots: Slots
     record: Record  # of its failures
-    completed: int = 0
-    failed: int = 0
-    expired: int = 0  # of the failed ones
-    seconds: float = 0.0  # that completed jobs took
+    completed: Count = 0
+    failed: Count = 0
+    expired: Count = 0  # of the failed ones
+    seconds: Size = 0.0  # that completed jobs took
     paused: bool = False
 
 
@@ -84,7 +86,8 @@ class Roster:
         if isinstance(slots, Mapping):
             for server in slots:
                 _one_of(server, names, "server")
-        self.new_slots = 1 if isinstance(slots, Mapping) else slots  # of servers that come later
+        later = slots_of(1 if isinstance(slots, Mapping) else slots, None)  # of new servers
+        self.new_slots = later.rules if isinstance(later, Capacity) else later.expected
         self.servers = {name: Server(slots_of(slots, name), Record(breaker)) for name in names}
         self.rng = chance.generator(seed, 0, 1)
         self.jobs = JobBook()

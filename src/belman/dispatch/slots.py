@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Annotated, Any
 
 import numpy as np
 
-from belman import chance
+from belman import chance, codec
+from belman.codec import Form, Real, Scope, Whole
 from belman.deciders import checks
+from belman.deciders.checks import Size
 from belman.errors import SettingError, StateError
 from belman.validate import require_number, require_whole
 
@@ -34,7 +37,7 @@ class LearntSlots:
     """
 
     most: int = 32
-    memory: float = 500.0
+    memory: Real = 500.0
 
     def __post_init__(self) -> None:
         require_whole("most", self.most, 1, MOST_SLOTS)
@@ -58,15 +61,24 @@ class FixedSlots:
         """The server had `count` jobs until now, when one begins or ends."""
 
 
+@dataclass
 class Capacity:
     """What is believed of one server's slots."""
 
-    def __init__(self, rules: LearntSlots) -> None:
-        self.rules = rules
-        self.completed: list[float] = []  # with one job at once, with two, …; the older the less
-        self.seconds: list[float] = []
-        self.since = 0.0  # when a job last began or ended
-        self.drawn, self.left = 1, 0  # the slots in use, and for how many more jobs
+    rules: LearntSlots
+    #: With one job at once, with two, …; the older the less.
+    completed: list[Size] = field(default_factory=list)
+    seconds: list[Size] = field(default_factory=list)
+    since: Real = 0.0  # when a job last began or ended
+    drawn: Annotated[int, Whole(1, MOST_SLOTS)] = 1  # the slots in use
+    left: int = 0  # for how many more jobs
+
+    def __post_init__(self) -> None:
+        most, tried = self.rules.most, len(self.completed)
+        fits = tried == len(self.seconds) and max(tried, self.drawn) <= most
+        fits = fits and sum(self.completed) <= 1.001 * self.rules.memory
+        if not fits or self.left > HOLD * most:
+            raise StateError("slots hold what no jobs can leave")
 
     def changes(self, now: float, count: int, completed: bool = False) -> None:
         """The server had `count` jobs until now, when one begins or ends."""
@@ -127,10 +139,23 @@ class Capacity:
         return [weight / total for weight in weights]
 
 
-Slots = FixedSlots | Capacity
+def _either(kind: Any, count: Callable[[Any], int], fixed: Callable[[int], Any]) -> Form:
+    """Return how slots that are learnt, of a kind, or else a number are written and read."""
+
+    def read(content: Any, scope: Scope) -> Any:
+        return codec.read(kind, content, scope) if type(content) is dict else fixed(content)
+
+    return Form(lambda one: codec.write(one) if type(one) is kind else count(one), read)
 
 
-def slots_of(given: Any, server: Hashable) -> Slots:
+Slots = Annotated[FixedSlots | Capacity, _either(Capacity, attrgetter("expected"), FixedSlots)]
+#: Those of servers that come later.
+NewSlots = Annotated[
+    int | LearntSlots, _either(LearntSlots, int, lambda count: FixedSlots(count).expected)
+]
+
+
+def slots_of(given: Any, server: Hashable) -> FixedSlots | Capacity:
     """The slots of one server, from what a person gives: a number, 'learnt', or either by server.
 
     >>> slots_of({"near": 4}, "near").expected, slots_of({"near": 4}, "far").expected
@@ -140,42 +165,3 @@ def slots_of(given: Any, server: Hashable) -> Slots:
     if chosen == "learnt":
         chosen = LearntSlots()
     return Capacity(chosen) if isinstance(chosen, LearntSlots) else FixedSlots(chosen)
-
-
-def to_plain(slots: Slots, now: float) -> Any:
-    """Slots as plain data, at this time."""
-    if isinstance(slots, FixedSlots):
-        return slots.expected
-    return {
-        "learnt": asdict(slots.rules),
-        "completed": slots.completed,
-        "seconds": slots.seconds,
-        "ago": max(now - slots.since, 0.0),
-        "drawn": slots.drawn,
-        "left": max(slots.left, 0),
-    }
-
-
-def from_plain(content: Any, now: float) -> Slots:
-    """The slots of such data, at this time."""
-    if not isinstance(content, dict):
-        return FixedSlots(content)
-    rules = LearntSlots(**content["learnt"])
-    made, most = Capacity(rules), rules.most
-    made.completed, made.seconds = (
-        _sizes(content[name], most) for name in ("completed", "seconds")
-    )
-    made.since = now - checks.size(content["ago"], "ago of slots")
-    made.drawn = checks.whole(content["drawn"], "drawn slots", 1, most)
-    made.left = checks.whole(content["left"], "jobs left of slots", 0, HOLD * most)
-    if len(made.completed) != len(made.seconds):
-        raise StateError("slots hold other numbers of jobs than seconds")
-    if sum(made.completed) > 1.001 * rules.memory:
-        raise StateError("slots hold more jobs than their memory")
-    return made
-
-
-def _sizes(values: Any, most: int) -> list[float]:
-    if not isinstance(values, list) or len(values) > most:
-        raise StateError(f"slots hold what is not a list of up to {most} numbers")
-    return [checks.size(value, "what slots hold") for value in values]

@@ -1,7 +1,8 @@
 """ask / tell that survives: a log of events in SQLite or PostgreSQL; a study is the fold of one."""
 
+from belman.deciders import Draw
 from belman.studies.archive import archive, delete, restore
-from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, migrate
 from belman.studies.open_or_create import open_study
 from belman.studies.requests.asking import Ask

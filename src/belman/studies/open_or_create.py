@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from belman.deciders.validate import is_text
 from belman.errors import SettingError, shown
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
@@ -20,7 +21,6 @@ from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction, check_time
 from belman.studies.rules.utility import Utility
 from belman.studies.rules.window_rule import Silence
-from belman.studies.rules.written import is_encodable
 from belman.studies.settings import StudySettings
 from belman.studies.study import LIMITS, Study
 from belman.studies.unit_of_work import Limits
@@ -109,7 +109,8 @@ def open_study(
         if create(name, chosen, place, now):
             return Study(name, place, clock=clock, limits=limits)
     study = Study(name, place, clock=clock, limits=limits)
-    study.settings.check_same(given, name)
+    if wanted := {setting: value for setting, value in given.items() if value is not None}:
+        study.settings.check_same(wanted, name)
     return study
 
 
@@ -144,7 +145,7 @@ def check_name(name: object) -> str:
 
 def create(name: str, chosen: StudySettings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
-    if not is_encodable(text := chosen.to_json()):
+    if not is_text(text := chosen.to_json()):
         words = "a text holds half of a surrogate pair, which no encoding has"
         raise SettingError(f"the settings of study {name!r} cannot be kept in a log: {words}")
     first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=text))

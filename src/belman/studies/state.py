@@ -42,7 +42,7 @@ from belman.studies.outcomes.bulk import Bulk
 from belman.studies.outcomes.candidates import CANDIDATES, Catalogue
 from belman.studies.outcomes.early import EARLY_KINDS, EarlyLearning
 from belman.studies.rules.guards import Guards, check_guard
-from belman.studies.rules.written import check_texts, given_back
+from belman.studies.rules.written import given_back
 from belman.studies.settings import StudySettings
 from belman.studies.traffic.evidence import Chances, bet, bet_bulk, bets_of, joined
 from belman.studies.traffic.publishing import Publishing
@@ -60,17 +60,12 @@ _OVERTAKING = (
 )  # fmt: skip
 
 _SETTINGS = Form(
-    lambda settings: json.loads(settings.to_json()),
-    lambda content, _: StudySettings.from_json(json.dumps(content)),
+    attrgetter("plain"),
+    lambda content, _: StudySettings.from_plain(content),
 )
 _DECIDER = Form(
     lambda decider: {"kind": decider.kind, "state": decider.state()},
     lambda content, _: decider_named(content["kind"]).restore(content["state"], "a snapshot"),
-    methodcaller("copy"),
-)
-_CATALOGUE = Form(
-    methodcaller("plain"),
-    lambda content, scope: Catalogue.of(content, scope["number"]),
     methodcaller("copy"),
 )
 
@@ -97,7 +92,7 @@ class State:
     ships_itself: bool = False
     paused: bool = False
     number: Count = 0
-    catalogue: Annotated[Catalogue, _CATALOGUE] = field(default_factory=Catalogue)
+    catalogue: Catalogue = field(default_factory=Catalogue)
     places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
     _own: Any = field(default=None, metadata=DERIVED)  # the generator of one decision
     _fork: Any = field(default=None, metadata=DERIVED)  # makes it, by the number of an event
@@ -171,8 +166,6 @@ class State:
             how = "open_study(…, context=[…]), features=… or segments=… make one"
             raise SettingError(f"{what} given to a study that decides without: {how}")
         found: Asking = self.decider.check(context, candidates)
-        for values in (found.context or {}, *(found.candidates or ())):
-            check_texts(values)
         return found
 
     def choose(self, words: chance.Words, number: int, asking: Asking) -> Choice:
@@ -180,7 +173,8 @@ class State:
         `words`; its probability is not worked out.
         """
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self._own)
-        found: Choice = self.decider.choose(asking, rng=self._own, integrate=False)[0]
+        self.decider.rng[:] = self._own
+        found: Choice = self.decider.choose(asking)[0]
         return found
 
     def ready(self) -> Any:
@@ -198,7 +192,7 @@ class State:
         """
         if self.shipped is None and not self._by_chances:
             decider = self.ready()
-            return decider.choose(asking, count, shares=self._shares, rng=decider.rng), None
+            return decider.integrated(decider.choose(asking, count, None, self._shares)), None
         for _ in range(count if self.in_contexts else 0):
             self.decider.meet(asking)
         if self.shipped is not None:
@@ -216,7 +210,7 @@ class State:
         if not self.in_contexts and self.number + 1 < self.tally.draws.due:
             return None
         decider = self.ready()
-        found = decider.chances_of_next(asking, count, self._shares, decider.rng)
+        found = decider.chances_of_next(asking, count, self._shares)
         return tuple(found.get(arm, 0.0) for arm in self.register)
 
     def _expect(self, asking: Asking, drawn: list[tuple[Any, float, Draw]]) -> list[Choice]:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from belman.deciders import Draw
 from belman.errors import UnknownTicketError, shown
 from belman.studies.log.chain import mark
-from belman.studies.log.event_log import Draw, Event
+from belman.studies.log.event_log import Event
 from belman.studies.outcomes.book import CONTEXT, RANKING
 from belman.studies.outcomes.candidates import CANDIDATE, CHOSEN
 

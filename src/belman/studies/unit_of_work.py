@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from belman.deciders.validate import is_text
 from belman.errors import PausedError, SettingError, StudyError, shown
 from belman.studies.consequences import consequences, looks
 from belman.studies.log.chain import Head, mark
@@ -16,7 +17,6 @@ from belman.studies.log.event_log import MOST_WAITING, Event, EventLog, Kind, Ta
 from belman.studies.log.storage import Transaction
 from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_metrics
-from belman.studies.rules.written import is_encodable
 from belman.studies.state import State
 from belman.studies.ticket import ticket_id, ticket_number
 
@@ -113,7 +113,8 @@ class UnitOfWork:
     def follow(self) -> None:
         """Write down what follows from all that has counted."""
         told, state = self.state.tally.told, self.state
-        if told == self._told and not state.guards.touched and not state.follows_changes:
+        may_ship = state.ships_itself and told != self._told
+        if not (may_ship or state.guards.touched or state.follows_changes):
             return
         before, self._told = looks(self._told), told
         for kind, arm, body in consequences(state, is_look=before != looks(told)):
@@ -221,7 +222,7 @@ def used_for_another(key: str | None, kind: int) -> SettingError:
 
 def is_writable(text: str) -> bool:
     """Whether every database can keep a text."""
-    return "\0" not in text and is_encodable(text)
+    return "\0" not in text and is_text(text)
 
 
 def check_key(key: object) -> str:

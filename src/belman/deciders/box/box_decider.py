@@ -23,7 +23,7 @@ from belman.codec import Array
 from belman.deciders import state_file, validate
 from belman.deciders.box.box import Box
 from belman.deciders.box.processes import Moments, Processes
-from belman.deciders.decider import Asking, Choice, Decider, Plain
+from belman.deciders.decider import Among, Asking, Choice, Decider, Plain
 from belman.deciders.learnt import Anew, Sums
 from belman.deciders.shares import NO_SHARES, Shares
 from belman.errors import RewardError, SettingError, StateError
@@ -122,14 +122,7 @@ class BoxDecider(Decider):
         return Asking()
 
     def choose(
-        self,
-        asking: Asking,
-        n: int = 1,
-        *,
-        among: Sequence[Any] | None = None,
-        shares: Shares = NO_SHARES,
-        rng: chance.Words,
-        integrate: bool = True,
+        self, asking: Asking, n: int = 1, among: Among = None, shares: Shares = NO_SHARES
     ) -> list[Choice]:
         if n > 1 or among is not None or shares != NO_SHARES:
             self._refuse("batch, shares of traffic or arms to choose among")
@@ -138,10 +131,13 @@ class BoxDecider(Decider):
             self._next = self.space.point(places[int(np.argmax(self._indices(moments)))])
         return [Choice(dict(self._next), self.turn, 1.0)]
 
+    def integrated(self, last: list[Choice]) -> list[Choice]:
+        return last
+
     def weights(self, asking: Asking, n: int, shares: Shares = NO_SHARES) -> dict[Any, float]:
         self._refuse("weights")
 
-    def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+    def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         self._refuse("ranked list")
 
     def expect(self, choice: Choice, n: int = 1) -> None:

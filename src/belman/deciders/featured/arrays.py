@@ -88,7 +88,7 @@ class Arrays:
     def __init__(self, declared: Iterable[str]) -> None:
         self.declared = list(declared)
         self.parts = [_parsed(name) for name in self.declared]
-        self._arrays = {part.name: part for part in self.parts if isinstance(part, Array)}
+        self.by_name = {part.name: part for part in self.parts if isinstance(part, Array)}
 
     @cached_property
     def names(self) -> list[str]:
@@ -101,21 +101,19 @@ class Arrays:
 
     def knows(self, name: Any) -> bool:
         """Return whether it is one of the names, or that of an array."""
-        return isinstance(name, str) and (name in self.names or name in self._arrays)
+        return isinstance(name, str) and (name in self.names or name in self.by_name)
 
     def within(self, name: str) -> list[str]:
         """Return the names that a name stands for: those of an array's numbers, or itself."""
-        return self._names(self._arrays.get(name, name))
+        return self._names(self.by_name.get(name, name))
 
     def flat(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return named values with numbers in place of arrays."""
-        if not self._arrays:
-            return given
-        found: dict[str, Any] = {}
+        flat: dict[str, Any] = {}
         for name, value in given.items():
-            array = self._arrays.get(name)
-            found |= {name: value} if array is None else array.numbers(value)
-        return found
+            array = self.by_name.get(name)
+            flat |= {name: value} if array is None else array.numbers(value)
+        return flat
 
 
 def as_array(name: str, value: Any) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from belman import chance, codec
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
-from belman.deciders.decider import Asking, Choice, Draw, Plain
+from belman.deciders.decider import Among, Asking, Choice, Draw, Plain
 from belman.deciders.featured import saving, settings, views
 from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
@@ -101,7 +102,7 @@ class FeaturedDecider(InContexts):
         settings.check_kinds(self._rows)
         self.knowledge.arms = len(self._arms)
         for row in self._rows:
-            slots.meet(row, self.knowledge.room(False))
+            slots.meet(row, partial(self.knowledge.room, False))
         for moments in slots.moments.values():
             moments.renew()
         totals, counted = self._arms or [CANDIDATE], settings.family_of(self.model, family)
@@ -202,32 +203,19 @@ class FeaturedDecider(InContexts):
             self._prepare()
 
     def choose(
-        self,
-        asking: Asking,
-        n: int = 1,
-        *,
-        among: Sequence[Any] | None = None,
-        shares: Shares = NO_SHARES,
-        rng: chance.Words,
-        integrate: bool = True,
+        self, asking: Asking, n: int = 1, among: Among = None, shares: Shares = NO_SHARES
     ) -> list[Choice]:
-        if rng is not self._rng:
-            self._rng[:] = rng
         for _ in range(n):
             self.meet(asking)
         if n == 1 and (shares is NO_SHARES or not (shares.floored or shares.uniform)):
             found = [self._wish(asking, among)]
         else:
             found = self._choose_beside(asking, n, among, shares)
-        if rng is not self._rng:
-            rng[:] = self._rng
         for choice in found:
             self.expect(choice)
         return found
 
-    def _choose_beside(
-        self, asking: Asking, n: int, among: Sequence[Any] | None, shares: Shares
-    ) -> list[Choice]:
+    def _choose_beside(self, asking: Asking, n: int, among: Among, shares: Shares) -> list[Choice]:
         """Choose a batch, or beside shares of traffic; the belief is as it was then."""
         names: Sequence[Any] = self.arms
         if asking.candidates is not None:
@@ -253,11 +241,10 @@ class FeaturedDecider(InContexts):
             self.knowledge.go_back(kept)
         return found
 
-    def chances_of_next(
-        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
-    ) -> dict[Any, float]:
-        if rng is not self._rng:
-            self._rng[:] = rng
+    def integrated(self, last: list[Choice]) -> list[Choice]:
+        return last
+
+    def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
         names, _, _ = self.at_hand(asking)
         free, found = shares.free(names), dict.fromkeys(names, 0.0)
         kept = self.knowledge.kept() if n > 1 else []
@@ -274,7 +261,7 @@ class FeaturedDecider(InContexts):
         candidate = None if asking.candidates is None else asking.candidates[arm]
         return Choice(arm, self.turn, context=asking.context, candidate=candidate)
 
-    def _wish(self, asking: Asking, among: Sequence[Any] | None) -> Choice:
+    def _wish(self, asking: Asking, among: Among) -> Choice:
         names, rows, places = self.at_hand(asking, among)
         turn = self.totals.turn
         chosen, tied, held = self._calls.choose(asking.context or {}, rows, places, turn)
@@ -288,7 +275,7 @@ class FeaturedDecider(InContexts):
         return Choice(names[chosen], turn, known, draw, asking.context, candidate)
 
     def at_hand(
-        self, asking: Asking, among: Sequence[Any] | None = None
+        self, asking: Asking, among: Among = None
     ) -> tuple[Sequence[Any], list[dict[str, Any]], list[int]]:
         """Return arms or places of candidates, their features, and their columns (−1 for none)."""
         if asking.candidates is not None:
@@ -300,7 +287,7 @@ class FeaturedDecider(InContexts):
         places = [self._place(arm) for arm in names]
         return names, [self._rows[place] for place in places if self._rows], places
 
-    def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+    def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         decider = self
         if self.knowledge.news(asking.context or {}, asking.candidates or []):
             decider = self.copy()  # a log knows of no look before the choice

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -87,9 +88,10 @@ class Knowledge:
     ) -> bool:
         """Take in values, and `count` them; whether columns are others than before."""
         size = len(self.context), len(self.features)
-        met = [(True, one) for one in self.context.meet(context, self.room(True), count)]
+        in_context, in_features = partial(self.room, True), partial(self.room, False)
+        met = [(True, one) for one in self.context.meet(context, in_context, count)]
         for candidate in candidates:
-            met += [(False, one) for one in self.features.meet(candidate, self.room(False), count)]
+            met += [(False, one) for one in self.features.meet(candidate, in_features, count)]
         changes = [(side, one) for side, one in met if isinstance(one, Rescaled)]
         if changes:
             for form in self.forms:

@@ -157,7 +157,8 @@ class Slots:
             given = {}
         if not isinstance(given, Mapping):
             raise SettingError(f"{self.what} {given!r} is not a mapping: give {{name: value}}")
-        given = self.arrays.flat(given)
+        if self.arrays.by_name:
+            given = self.arrays.flat(given)
         found: dict[str, Any] = {}
         known = 0
         for name in self.names:
@@ -206,7 +207,7 @@ class Slots:
         return self._rest.get((name, OTHERS)) if place is None else place
 
     def meet(
-        self, values: Mapping[str, Any], room: Room, count: bool = True
+        self, values: Mapping[str, Any], room: Callable[[], Room], count: bool = True
     ) -> list[Rescaled | Pooled]:
         """Give slots to what is new, and `count` numbers and levels; what changed of other slots,
         in order.
@@ -244,7 +245,7 @@ class Slots:
         return [Rescaled(place, square, missing, factor, shift, first)]
 
     def _meet_level(
-        self, name: str, value: str, room: Room, count: bool
+        self, name: str, value: str, room: Callable[[], Room], count: bool
     ) -> list[Rescaled | Pooled]:
         self.kinds[name] = CATEGORY
         known = self.levels.setdefault(name, {})
@@ -252,10 +253,11 @@ class Slots:
         if value not in known:
             waiting = self.waiting.setdefault(name, {})
             times = waiting.pop(value, 0)
-            if not room.allows(name):
+            space = room()
+            if not space.allows(name):
                 if (name, OTHERS) not in self._rest:
                     self._add(Slot(name, OTHERS))
-                least = self._least(room.cost, room.cost(name)) if times + 1 >= _OFTEN else None
+                least = self._least(space.cost, space.cost(name)) if times + 1 >= _OFTEN else None
                 if least is None or times + 1 < 2 * self.levels[least.name][least.level]:
                     waiting[value] = times + count  # the last one met is the last one
                     if len(waiting) > _WAITING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
-from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain
+from belman.deciders.decider import Among, Asking, Choice, Decider, Draw, Plain
 from belman.deciders.independent import kernels, saving, settings, views
 from belman.deciders.independent.kernels import Calls
 from belman.deciders.independent.weights import shares_of
@@ -129,17 +129,8 @@ class IndependentDecider(Decider):
         raise SettingError(f"{what}=… was given where decisions take none: {how}")
 
     def choose(
-        self,
-        asking: Asking,
-        n: int = 1,
-        *,
-        among: Sequence[Any] | None = None,
-        shares: Shares = NO_SHARES,
-        rng: chance.Words,
-        integrate: bool = True,
+        self, asking: Asking, n: int = 1, among: Among = None, shares: Shares = NO_SHARES
     ) -> list[Choice]:
-        if rng is not self._rng:
-            self._rng[:] = rng
         if self._drawn:
             self._drawn.clear()
         batch, found = n > 1, list[Choice]()
@@ -154,22 +145,14 @@ class IndependentDecider(Decider):
                 found.append(alike[key])
         else:
             found = self._choose_beside(n, among, shares, batch)
-        if rng is not self._rng:
-            rng[:] = self._rng
-        if integrate and self._drawn:
-            return [
-                found[i]._replace(probability=known) for i, known in enumerate(self.chances(found))
-            ]
         return found
 
-    def _choose_beside(
-        self, n: int, among: Sequence[Any] | None, shares: Shares, batch: bool
-    ) -> list[Choice]:
+    def _choose_beside(self, n: int, among: Among, shares: Shares, batch: bool) -> list[Choice]:
         """Choose beside shares of traffic; a wish is outstanding until its turn is given away."""
         wished: list[Hashable] = []
         count = 0
 
-        def wish(among: Sequence[Any] | None) -> Choice:
+        def wish(among: Among) -> Choice:
             closed = _NONE_CLOSED if among is None else self._closed(among)
             draw = Draw.RANDOM if self.leaves_all_a_chance else Draw.POLICY
             row, likely = self._decide(closed, batch, count)
@@ -273,13 +256,13 @@ class IndependentDecider(Decider):
         self._turn_values = dict(enumerate(turn_values.tolist(), start=turn))
         return self._turn_values[turn]
 
-    def chances(self, last: Sequence[Choice]) -> list[float]:
-        """Return the chances of the last choices, those of draws from beliefs integrated."""
-        found = [choice.probability for choice in last]
+    def integrated(self, last: list[Choice]) -> list[Choice]:
+        found = list(last) if self._drawn else last
         for i, (row, ledger, policy, closed) in self._drawn.items():
             open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
             likely = views.chances(policy, self.family, ledger, open_arms, last[i].turn)
-            found[i] = float(likely[np.flatnonzero(open_arms == row)[0]])
+            known = float(likely[np.flatnonzero(open_arms == row)[0]])
+            found[i] = last[i]._replace(probability=known)
         return found
 
     @property
@@ -295,15 +278,13 @@ class IndependentDecider(Decider):
         wished = dict(zip(decider.arms, shares_of(decider, n).tolist(), strict=True))
         return shares.beside({arm: wished.get(arm, 0.0) for arm in self._arms})
 
-    def chances_of_next(
-        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
-    ) -> dict[Any, float]:
+    def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
         """Return weights of a quarter as many decisions as were rewarded so far: exploring that is
         due is then done soon, and few arms have no chance at all.
         """
         return self.weights(asking, max(n, self.turn // 4), shares)
 
-    def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+    def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         self._drawn.clear()  # a rank has no probability, and those of choices before are not its
         order = views.explanation(self)["arm"]
         return [arm for arm in order if among is None or arm in among]

@@ -163,7 +163,11 @@ def from_plain(
         if arm in decider.retired or arm in decider._rows:
             raise StateError(f"{source} has arm {arm!r} twice")
         decider.retired[arm] = checks.learnt(learnt, decider.family, f"retired arm {arm!r}")
-    decider._lay_out_arrays()
+    if decider._learns:  # it has heard of arms that nothing was told of
+        decider._lay_out_arrays()
+    else:
+        decider._waiting = int(decider._pending.sum())
+        decider.lay_out()
     if policy is None and kept.memory is not None:
         checks.fill_memory(decider._memory, kept.memory, decider._policy, count)
     if policy is None and kept.working is not None:
@@ -185,7 +189,7 @@ def _try_out(decider: Any) -> None:
     """Let a copy decide once: a memory that allows no decision is refused."""
     trial = copy.deepcopy(decider)
     try:
-        trial.choose(trial.check(), rng=trial.rng, integrate=False)
+        trial.choose(trial.check())
     except (ArithmeticError, ValueError, LookupError) as error:
         words = f"the memory of {decider._policy.name} allows no decision: {error}"
         raise StateError(words) from None

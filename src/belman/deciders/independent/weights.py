@@ -9,8 +9,6 @@ draws.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,7 @@ from numpy.typing import NDArray
 
 from belman.deciders.independent.kernels import renew
 from belman.deciders.independent.views import copied
-from belman.deciders.validate import unknown_arm
 from belman.engine import LATER, entry, kernel
-from belman.errors import SettingError
 from belman.measures.best import best_probabilities
 from belman.policies import Forced, Policy
 from belman.policies.dealing import Deal, deal_untried, largest
@@ -148,35 +144,3 @@ def _dealt(decider: Any, policy: Policy, held: dict[str, Any], decisions: int) -
         deal.dealt[:] = 0.0
         chancing(LATER, **fixed, deal=deal, draws=_DRAWS)
     return deal.dealt
-
-
-def check_least(floor: Any, arms: Sequence[Hashable]) -> dict[Hashable, float]:
-    """Validate least weights: one number for all arms, or {arm: least weight}."""
-    if isinstance(floor, Mapping):
-        for arm in floor:
-            if arm not in arms:
-                raise unknown_arm(arm, arms)
-        floors = {arm: _least(floor, least) for arm, least in floor.items()}
-    else:
-        floors = dict.fromkeys(arms, _least(floor, 0.0 if floor is None else floor))
-    total = math.fsum(floors.values())
-    if total > 1.0 + 1e-12:
-        most = f"at most {1.0 / len(floors):.4g} for each of {len(floors)} arms"
-        what = f"floor={floor!r} hands out {total:.4g} of all decisions"
-        raise SettingError(f"{what}: floors add up to 1 or less ({most}, if it is one number)")
-    return floors
-
-
-def _least(floor: Any, least: Any) -> float:
-    number = isinstance(least, (int, float, np.number)) and not isinstance(least, bool)
-    if not number or not 0.0 <= least <= 1.0 or not math.isfinite(least):
-        allowed = "a least weight is a number from 0 to 1, or {arm: number}"
-        raise SettingError(f"floor={floor!r} is not valid: {allowed}")
-    return float(least)
-
-
-def weights_of(decider: Any, n: int, floors: Mapping[Hashable, float]) -> dict[Hashable, float]:
-    """Return floor + (1 − Σ floor)·share of every arm in play; they add up to 1."""
-    least = np.array([floors.get(arm, 0.0) for arm in decider.arms])
-    weights = least + max(1.0 - least.sum(), 0.0) * shares_of(decider, n)
-    return dict(zip(decider.arms, (weights / weights.sum()).tolist(), strict=True))

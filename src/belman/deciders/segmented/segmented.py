@@ -19,7 +19,7 @@ from typing import Annotated, Any
 from belman import chance, codec
 from belman.codec import Arm, Whole
 from belman.deciders import validate
-from belman.deciders.decider import Asking, Choice, Plain
+from belman.deciders.decider import Among, Asking, Choice, Plain
 from belman.deciders.independent.independent import PLAIN, IndependentDecider
 from belman.deciders.independent.saving import patch, patched, sorted_by_name
 from belman.deciders.learnt import MOST_PENDING, Anew, Learnt, Sums, after_many, swapped
@@ -142,36 +142,25 @@ class SegmentedDecider(InContexts):
         return self._inner
 
     def choose(
-        self,
-        asking: Asking,
-        n: int = 1,
-        *,
-        among: Sequence[Any] | None = None,
-        shares: Shares = NO_SHARES,
-        rng: chance.Words,
-        integrate: bool = True,
+        self, asking: Asking, n: int = 1, among: Among = None, shares: Shares = NO_SHARES
     ) -> list[Choice]:
         self.meet(asking)
-        inner = self._enter(asking)
-        chosen = inner.choose(PLAIN, n, among=among, shares=shares, rng=rng, integrate=integrate)
+        chosen = self._enter(asking).choose(PLAIN, n, among, shares)
         found = [choice._replace(context=asking.context) for choice in chosen]
         for choice in found:
             self.expect(choice)
         return found
 
-    def chances(self, last: Sequence[Choice]) -> list[float]:
-        """Return the chances of the last choices, those of draws from beliefs integrated."""
-        return self._inner.chances(last)
+    def integrated(self, last: list[Choice]) -> list[Choice]:
+        return self._inner.integrated(last)
 
     def weights(self, asking: Asking, n: int, shares: Shares = NO_SHARES) -> dict[Any, float]:
         return self._enter(asking).weights(PLAIN, n, shares)
 
-    def chances_of_next(
-        self, asking: Asking, n: int, shares: Shares, rng: chance.Words
-    ) -> dict[Any, float]:
-        return self._enter(asking).chances_of_next(PLAIN, n, shares, rng)
+    def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
+        return self._enter(asking).chances_of_next(PLAIN, n, shares)
 
-    def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+    def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         return self._enter(asking).rank(PLAIN, among)
 
     def expect(self, choice: Choice, n: int = 1) -> None:

@@ -35,16 +35,6 @@ class Kind(IntEnum):
     GUARD_CHANGED = 19  # body: also all limits on metrics from here on
 
 
-class Draw(IntEnum):
-    """How an arm came to be chosen, which says what its probability is worth."""
-
-    POLICY = 0  # by the policy, which left no chance to some of the arms
-    RANDOM = 1  # by the policy, which left a chance to every arm
-    UNIFORM = 2  # uniformly, by the share of traffic kept so
-    FLOOR = 3  # by the floors of the arms, of which every arm has one
-    FLOORED = 4  # by the policy, beside floors of every arm
-
-
 class Event(NamedTuple):
     """A line of the log; `arm` is a place in the register of all arms, `ticket` an ask's number."""
 

@@ -10,9 +10,11 @@ others have come after is kept again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from belman.codec import DERIVED, Count, Number
 from belman.errors import StateError
 from belman.studies.log.event_log import Event, Kind
 
@@ -24,6 +26,7 @@ Row = dict[str, Any]
 Entry = Row | list[int]
 
 
+@dataclass
 class Catalogue:
     """Where in the log the candidates of late are.
 
@@ -39,15 +42,14 @@ class Catalogue:
     [{'price': 3.0}, {'price': 1.0}, {'price': 2.0}]
     """
 
-    def __init__(self, rows: Mapping[tuple[int, int], Row] | None = None) -> None:
-        self._rows = dict(rows or {})  # in the order in which they came
-        self._places = {_text(row): place for place, row in self._rows.items()}
+    #: By the number of the ask and the place in it, in the order in which they came.
+    rows: dict[tuple[Number, Count], Any] = field(default_factory=dict)
+    _places: dict[str, tuple[int, int]] = field(default_factory=dict, metadata=DERIVED)
 
-    def copy(self) -> Catalogue:
-        """Return an equal catalogue that goes its own way."""
-        found = Catalogue()
-        found._rows, found._places = self._rows.copy(), self._places.copy()
-        return found
+    def __post_init__(self) -> None:
+        self._places = {_text(row): place for place, row in self.rows.items()}
+        if len(self._places) != len(self.rows) or len(self.rows) > MOST:
+            raise StateError("a snapshot knows candidates twice, or too many of them")
 
     def kept(self, candidates: Sequence[Row]) -> list[Entry]:
         """Return what the event of an ask keeps of its candidates."""
@@ -65,31 +67,15 @@ class Catalogue:
 
     def take(self, number: int, kept: Sequence[Entry]) -> list[Row]:
         """Return the candidates of an ask, and know those that are new from now on."""
-        found = _expanded(kept, lambda number, place: self._rows[number, place])
+        found = _expanded(kept, lambda number, place: self.rows[number, place])
         new = [one for one in kept if not isinstance(one, list)]
         for place, row in enumerate(new):
             text = _text(row)
             if text not in self._places:  # an ask may bring one twice
                 self._places[text] = number, place
-                self._rows[number, place] = row
-        while len(self._rows) > MOST:
-            del self._places[_text(self._rows.pop(next(iter(self._rows))))]
-        return found
-
-    def plain(self) -> list[Any]:
-        """Return all of it as plain data."""
-        return [[*place, row] for place, row in self._rows.items()]
-
-    @classmethod
-    def of(cls, content: Sequence[Any], last: int) -> Catalogue:
-        """Return the catalogue of plain data, of asks up to the `last` number."""
-        rows = {(number, place): row for number, place, row in content}
-        found = cls(rows)
-        whole = all(type(part) is int for key in rows for part in key)
-        if not whole or len(found._places) != len(content) or len(content) > MOST:
-            raise StateError("a snapshot knows candidates twice, or too many of them")
-        if any(not 0 < number <= last or place < 0 for number, place in rows):
-            raise StateError("a snapshot knows candidates of asks that there were not")
+                self.rows[number, place] = row
+        while len(self.rows) > MOST:
+            del self._places[_text(self.rows.pop(next(iter(self.rows))))]
         return found
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from belman import codec
 from belman.deciders import Asking, validate
 from belman.errors import ArmError, RewardError, SettingError, listing, nearest, shown
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
@@ -61,7 +62,7 @@ def _rows(
     ranking = None if request.top is None else state.ready().rank(asking)
     decided, shares = state.decide(request.tickets, asking)
     own = {} if shares is None else {SHARES: shares}
-    known = state.catalogue.copy() if asking.candidates is not None else None
+    known = codec.copied(state.catalogue) if asking.candidates is not None else None
     for i, (arm, _, likely, draw, context, candidate) in enumerate(decided):
         if request.key is not None:
             key = f"{request.key}/{i}"

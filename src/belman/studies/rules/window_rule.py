@@ -7,6 +7,7 @@ from typing import Literal
 
 from belman.deciders.scale import Scale
 from belman.errors import RewardError, SettingError, shown
+from belman.validate import is_between
 
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
 SHORTEST_EARLY = 1e-3
@@ -22,8 +23,7 @@ def check_seconds(given: float | timedelta | None, name: str) -> float | None:
     if given is None:
         return None
     seconds = given.total_seconds() if isinstance(given, timedelta) else given
-    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not is_number or not 0.0 < seconds <= LONGEST:
+    if not is_between(seconds, 0.0, LONGEST) or not seconds:
         allowed = "give seconds above 0, a timedelta, or None for none"
         raise SettingError(f"{name}={shown(given)} is not a time: {allowed}")
     return float(seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from belman import codec, spec
@@ -12,7 +12,6 @@ from belman.errors import (
     BelmanError,
     FamilyError,
     PolicyError,
-    SettingError,
     StudyError,
     listing,
     nearest,
@@ -23,19 +22,6 @@ from belman.frames import Frame, refusal
 from belman.models import Model
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-
-
-def is_encodable(text: str) -> bool:
-    """Whether a text can be written in any encoding: it holds no half of a surrogate pair."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def check_texts(values: Mapping[str, Any]) -> None:
-    """Refuse values that no log could keep."""
-    for name, value in values.items():
-        if isinstance(value, str) and not is_encodable(value):
-            words = "it holds half of a surrogate pair, which no encoding has"
-            raise SettingError(f"{name}={value!r} cannot be kept in a log: {words}")
 
 
 def check_arm(arm: Hashable) -> Hashable:
@@ -51,7 +37,7 @@ def check_arm(arm: Hashable) -> Hashable:
 def _lost(encoded: Any) -> bool:
     """Whether a name would not come back: JSON lacks its kind, or no encoding has the string."""
     if isinstance(encoded, str):
-        return not is_encodable(encoded)
+        return not validate.is_text(encoded)
     return isinstance(encoded, dict) and ("repr" in encoded or any(map(_lost, encoded["tuple"])))
 
 

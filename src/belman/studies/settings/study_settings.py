@@ -11,6 +11,7 @@ import copy
 import json
 from collections.abc import Hashable, Mapping
 from dataclasses import InitVar, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from belman import chance
@@ -219,31 +220,39 @@ class StudySettings:
     def under(self, policy: Policy | DependentPolicy) -> StudySettings:
         """Copy the settings for a replay by another policy, which no log has to keep."""
         other = copy.copy(self)
+        vars(other).pop("plain", None)
         vars(other).update(policy=policy, uniform_share=0.0, goal="earn")
         return other
 
-    # The same as text
+    # The same as plain data and as text
+
+    @cached_property
+    def plain(self) -> dict[str, Any]:
+        """The settings as JSON has them."""
+        return plain_data.plain({one.name: getattr(self, one.name) for one in fields(self)})
+
+    @classmethod
+    def from_plain(cls, content: dict[str, Any]) -> StudySettings:
+        """Read the settings of plain data; refuse data that are not as they would be written."""
+        found = cls(**plain_data.given(content))
+        if _text(found.plain) != _text(content):
+            raise StateError("the settings of a study are not as they would be written")
+        return found
 
     def to_json(self) -> str:
         """Write the settings as text."""
-        said = {one.name: getattr(self, one.name) for one in fields(self)}
-        return json.dumps(plain_data.plain(said), ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.plain, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> StudySettings:
         """Read the settings of a text that `to_json` gave; refuse any other text."""
-        content = json.loads(text)
-        found = cls(**plain_data.given(content))
-        if _text(json.loads(found.to_json())) != _text(content):
-            raise StateError("the settings of a study are not as they would be written")
-        return found
+        return cls.from_plain(json.loads(text))
 
     # A study that is there already
 
-    def check_same(self, given: Mapping[str, Any], study: str) -> None:
-        """Refuse settings that differ from these, with which a study was created."""
-        wanted = {name: value for name, value in given.items() if value is not None}
-        asked = type(self)(**{**self._beside(wanted), **wanted}) if wanted else self
+    def check_same(self, wanted: Mapping[str, Any], study: str) -> None:
+        """Refuse given settings that differ from these, with which a study was created."""
+        asked = type(self)(**{**self._beside(wanted), **wanted})
         meant = {"prior": "family", "drift": "policy", "last": "policy"}
         meant["negligible"] = "stop_when"
         if self.has_features:

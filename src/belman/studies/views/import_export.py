@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from belman import frames
+from belman.deciders import Draw
 from belman.errors import SettingError, listing, needing
 from belman.escaping import for_csv
 from belman.files import replacing
 from belman.frames import Frame
 from belman.studies.log.chain import mark
-from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import CONTEXT, Counted
 from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, whole
 from belman.studies.outcomes.walk import walk

@@ -26,14 +26,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman import chance
-from belman.deciders import Asking, Choice, FeaturedDecider, validate
+from belman.deciders import Asking, Choice, Draw, FeaturedDecider, validate
 from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
 from belman.measures.sequences import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.outcomes.candidates import CANDIDATES, CHOSEN, Catalogue, Row
 from belman.studies.outcomes.walk import standing

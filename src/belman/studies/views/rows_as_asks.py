@@ -18,7 +18,8 @@ import numpy as np
 
 from belman import chance, codec
 from belman.assignment import Weights
-from belman.studies.log.event_log import Draw, Event, Kind
+from belman.deciders import Draw
+from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import CONTEXT, Counted
 from belman.studies.outcomes.bulk import Bulk, Group
 from belman.studies.outcomes.walk import walk
