@@ -8,6 +8,7 @@ import pytest
 
 import belman
 from belman.errors import BelmanError, SettingError, StateError
+from belman.policies import Drift
 from belman.policies.dependent import LinTS
 
 FEATURES = {"blue": {"price": 1.0}, "red": {"price": 2.0}}
@@ -158,7 +159,10 @@ def test_none_is_not_given_to_the_others_either(kind, name):
         ({"segments": ("a",), "start": {"blue": (2, 1)}}, "learnt from its first reward"),
         ({"context": ["a"], "family": "poisson"}, "the model says what rewards are"),
         ({"context": ["a"], "prior": (1, 2)}, "scale= how large coefficients"),
-        ({"context": ["a"], "last": 10}, "beliefs fade by their model"),
+        ({"context": ["a"], "last": 10}, "are not kept one by one"),
+        ({"context": ["a"], "drift": Drift(half_life=9.0)}, 'give "auto", or discount='),
+        ({"context": ["a"], "drift": "auto", "discount": 0.9}, "discount=0.9 forgets, and drift"),
+        ({"context": ["a"], "discount": 1.5}, "discount=1.5 is not valid"),
         ({"context": ["a"], "start": {"blue": (2, 1)}}, "told with their contexts"),
         ({"space": PRICES}, "a box has points of its own and no arms"),
     ],

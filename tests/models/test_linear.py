@@ -92,23 +92,30 @@ def test_the_bank_is_weighed_by_the_marginal_likelihood():
     np.testing.assert_allclose(belief.share, shares / shares.sum(), rtol=1e-8)
 
 
-def test_what_fades_is_a_walk_with_the_prior_as_its_law():
-    """The slow twin: a Kalman filter in which each coefficient, in its turn, moves to the prior."""
+@pytest.mark.parametrize("keep", [0.9, 0.4])
+def test_what_fades_is_a_walk_with_the_prior_as_its_distribution(keep):
+    """The slow twin: a Kalman filter in which the oldest coefficient moves to the prior, and all
+    that would keep less than half. The last one counts in every fifth reward alone, and is spared.
+    """
     rng = np.random.default_rng(6)
-    rows, rewards, keep = rng.normal(size=(40, 3)), rng.normal(size=40), 0.9
+    rows, rewards = rng.normal(size=(40, 3)), rng.normal(size=40)
+    rows[np.arange(40) % 5 != 0, 2] = 0.0
     belief = learnt(Linear(keep=keep), [Block(3, 2.0)], rows, rewards)
-    mean, wide, kept = np.zeros(3), 4.0 * np.eye(3), keep**3
-    for turn, (row, reward) in enumerate(zip(rows, rewards, strict=True)):
-        shrink = np.ones(3)
-        shrink[turn % 3] = np.sqrt(kept)
-        mean = shrink * mean
-        wide = np.outer(shrink, shrink) * wide
-        wide[turn % 3, turn % 3] += (1.0 - kept) * 4.0
+    mean, wide, age = np.zeros(3), 4.0 * np.eye(3), np.zeros(3)
+    faded = np.ones(3)
+    for row, reward in zip(rows, rewards, strict=True):
+        age += row != 0.0
+        chosen = (np.arange(3) == age.argmax()) | (keep**age < 0.5)
+        kept = np.where(chosen, keep**age, 1.0)
+        faded, age = faded * kept, np.where(chosen, 0.0, age)
+        mean = np.sqrt(kept) * mean
+        wide = np.sqrt(np.outer(kept, kept)) * wide + np.diag(1.0 - kept) * 4.0
         gain = wide @ row / (1.0 + row @ wide @ row)
         mean = mean + gain * (reward - row @ mean)
         wide = wide - np.outer(gain, wide @ row)
     np.testing.assert_allclose(belief.mean[0], mean, rtol=1e-10)
     np.testing.assert_allclose(covariance(belief), wide, rtol=1e-9, atol=1e-12)
+    assert faded[2] >= keep**8 > faded[0]
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():

@@ -138,7 +138,8 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
             ["none", "uniform"] if along and found.kind == "candidates" else sorted(SHARES)
         )
     )
-    change = draw(st.sampled_from(["none"] * 4 + sorted(CHANGES))) if independent else "none"
+    changes = sorted(CHANGES) if independent else ["discount", "drift"] if along else []
+    change = draw(st.sampled_from(["none"] * 4 + changes))
     then = draw(st.sampled_from(["none"] * 3 + sorted(RULES))) if independent else "none"
     found["seed"] = str(draw(st.integers(0, 3)))
     if along:

@@ -356,7 +356,7 @@ def test_no_two_segments_have_weights_under_one_name(opened):
     [
         ({"segments": ["country"], "context": ["age"]}, "choose either"),
         ({"context": ["age"], "stop_when": belman.measures.Sure(0.95)}, "depends on the context"),
-        ({"context": ["age"], "discount": 0.9}, "fade by their model"),
+        ({"context": ["age"], "last": 9}, "not kept one by one"),
         ({"context": ["age"], "policy": belman.Thompson()}, "not a policy for arms with features"),
         ({"policy": LinTS()}, "is not a policy"),
         ({"context": ["age"], "early": True, "window": 9}, "windows close"),

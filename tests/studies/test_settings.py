@@ -199,7 +199,7 @@ def test_segments_refuse_a_policy_that_keeps_more_than_beliefs(policy, storage):
         ({"arms": ["a"], "context": ["age"], "priors": {"a": (1, 1)}}, "the model says"),
         ({"arms": ["a"], "context": ["age"], "then": "ship"}, "depends on the context"),
         ({"arms": ["a"], "segments": ["age"], "last": 9}, "beliefs by segment do not fade"),
-        ({"arms": ["a"], "context": ["age"], "last": 9}, "beliefs fade by their model"),
+        ({"arms": ["a"], "context": ["age"], "last": 9}, "are not kept one by one"),
         ({"arms": ["a"], "silence": 0}, "give window=… too"),
         ({"arms": ["a"], "context": "age"}, "is one name"),
         ({"arms": ["a"], "minimise": "yes"}, "neither True nor False"),

@@ -17,11 +17,11 @@ from belman.errors import ArmError, PriorError, SettingError
 ALONG_FEATURES = ("context", "features", "model", "pooling", "interactions", "scale")
 #: Why a setting has no meaning along features.
 MODEL = "the model says what rewards are, and scale= how large coefficients may be"
-FADES = "beliefs fade by their model there: model=belman.models.Linear(keep=0.999)"
+FADES = 'rewards in contexts are not kept one by one: discount=0.99 fades, drift="auto" follows'
 _APART = "every segment is learnt from its first reward"
 _BOX = "a box has points of its own and no arms"
 _NOT_ALONG = dict.fromkeys(("family", "prior", "priors", "range", "clip"), MODEL)
-_NOT_ALONG |= dict.fromkeys(("discount", "drift", "last"), FADES)
+_NOT_ALONG["last"] = FADES
 _NOT_ALONG["start"] = "past rewards are told with their contexts: tell(arm, reward, context)"
 _NOT_BY_SEGMENT = dict.fromkeys(("discount", "drift", "last", "start"), _APART)
 

@@ -91,5 +91,6 @@ def without(belief: Belief, places: Sequence[int]) -> Belief:
         mean=belief.mean[:, kept].copy(),
         root=np.ascontiguousarray(belief.root[:, kept][:, :, kept]),
         prior=belief.prior[:, kept].copy(),
+        age=belief.age[kept].copy(),
         scratch=np.zeros((len(belief.scratch), max(len(kept), 4))),
     )

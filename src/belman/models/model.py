@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ class Belief(NamedTuple):
     fit: Floats  # (B) ln of the marginal likelihood, the largest at 0
     share: Floats  # (B) what each is worth: exp(fit), summing to 1
     prior: Floats  # (B, d) the standard deviations of the prior, around 0
+    age: Floats  # (d) rewards since a coefficient last faded in whose contexts it counted
     clock: Floats  # (1) rewards learnt
     scratch: Floats  # (5, d), and at least 4 wide
 
@@ -90,12 +91,16 @@ class ModelKernels(Bundle):
 class Model(ABC):
     """How rewards depend on θ: what the user chose. `keep` below 1 lets beliefs fade to the prior.
 
-    What fades is a walk of θ whose distribution is the prior's at all times: at every d-th reward
-    each coefficient keeps keep^(d/2) of its distance from 0, and gets a part of the prior's
-    variance.
+    What fades is a walk of θ whose distribution is the prior's at all times. A coefficient ages by
+    the rewards in whose contexts it counts, for whichever arm, so that what is rarely seen is
+    spared. At every reward the oldest coefficient, and any that would keep less than half, keeps
+    keep^(age/2) of its distance from 0, and gets a part of the prior's variance. With `drift` a
+    contextual agent has a belief that fades beside the one that does not, and goes by the one that
+    foretold rewards better of late.
     """
 
     keep: float = 1.0
+    drift: bool = field(default=False, kw_only=True)
 
     name: ClassVar[str]
     #: What rewards may be, in words.
@@ -108,6 +113,8 @@ class Model(ABC):
         if not is_number or not 0.0 < self.keep <= 1.0:
             allowed = "it must be above 0 and at most 1 (1 never forgets)"
             raise FamilyError(f"keep={self.keep!r} is not valid: {allowed}")
+        if not isinstance(self.drift, bool):
+            raise FamilyError(f"drift={self.drift!r} is not valid: it is neither True nor False")
 
     @property
     @abstractmethod
@@ -194,6 +201,7 @@ def blank(prior: Floats, first_noise: tuple[float, float]) -> Belief:
         fit=np.zeros(bank),
         share=np.full(bank, 1.0 / bank),
         prior=prior,
+        age=np.zeros(size),
         clock=np.zeros(1),
         scratch=np.zeros((5, max(size, 4))),
     )
@@ -205,6 +213,7 @@ def grown(belief: Belief, prior: Floats, first_noise: tuple[float, float]) -> Be
     fresh, size = blank(wide, first_noise), belief.prior.shape[1]
     fresh.mean[:, :size] = belief.mean
     fresh.root[:, :size, :size] = belief.root
+    fresh.age[:size] = belief.age
     for name in ("noise", "fit", "share", "clock"):
         getattr(fresh, name)[:] = getattr(belief, name)
     return fresh

@@ -13,6 +13,7 @@ from belman.models.square_root import observe, project, restore, widen
 
 PROJECTED, GAIN, TOLD = 0, 1, 4  # rows of belief.scratch: Lᵀφ, Sφ, and the two numbers below
 _KEEP, _LEAN = 2, 3
+_LITTLE = 0.5  # of what is known of a coefficient: below it fades at once
 STEP, SHRINK = 0, 1  # by how many Sφ the mean moved, and S by how many of Sφ (Sφ)ᵀ
 
 
@@ -27,16 +28,18 @@ def dot(first, second):
 
 @kernel
 def fade(constants, belief):
-    """Let one coefficient, each in its turn, and the noise go back towards the prior."""
-    size = belief.mean.shape[1]
-    place = int(belief.clock[0]) % size
-    kept = constants[KEEP] ** size
+    """Let the oldest coefficient, all that would keep little, and the noise go back towards the
+    prior.
+    """
+    oldest = 0
+    for place in range(belief.age.size):
+        oldest = place if belief.age[place] > belief.age[oldest] else oldest
+    for place in range(belief.age.size):
+        kept = constants[KEEP] ** belief.age[place]
+        if place == oldest or kept < _LITTLE:
+            fade_one(belief, place, kept)
+            belief.age[place] = 0.0
     for b in range(len(belief.mean)):
-        belief.mean[b, place] *= math.sqrt(kept)
-        for j in range(place + 1):
-            belief.root[b, place, j] *= math.sqrt(kept)
-        amount = math.sqrt(1.0 - kept) * belief.prior[b, place]
-        widen(belief.root[b], place, amount, belief.scratch[GAIN, :size])
         belief.noise[b, 0] = constants[SHAPE] + constants[KEEP] * (
             belief.noise[b, 0] - constants[SHAPE]
         )
@@ -44,6 +47,18 @@ def fade(constants, belief):
             belief.noise[b, 1] - constants[RATE]
         )
         belief.fit[b] *= constants[KEEP]
+
+
+@kernel
+def fade_one(belief, place, kept):
+    """Let a coefficient keep a share of what is known of it."""
+    size = belief.mean.shape[1]
+    for b in range(len(belief.mean)):
+        belief.mean[b, place] *= math.sqrt(kept)
+        for j in range(place + 1):
+            belief.root[b, place, j] *= math.sqrt(kept)
+        amount = math.sqrt(1.0 - kept) * belief.prior[b, place]
+        widen(belief.root[b], place, amount, belief.scratch[GAIN, :size])
 
 
 @kernel
@@ -69,6 +84,8 @@ def learn(model, constants, belief, features, reward):
     size, scratch = features.size, belief.scratch
     projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
     if constants[KEEP] < 1.0:
+        for i in range(size):
+            belief.age[i] += 1.0 if features[i] != 0.0 else 0.0
         fade(constants, belief)
     before = weigh(belief)
     for b in range(len(belief.mean)):

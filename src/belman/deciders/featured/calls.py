@@ -11,7 +11,6 @@ from belman import chance
 from belman.deciders.featured import columns
 from belman.deciders.featured.forms import Form
 from belman.deciders.featured.knowledge import Knowledge
-from belman.deciders.featured.slots import Floats
 from belman.engine import LATER, Call, entry
 from belman.models import Sight
 from belman.policies.dependent import DependentPolicy
@@ -92,14 +91,14 @@ class Calls:
 
     def choose(
         self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
-    ) -> tuple[int, int, Floats]:
-        """Which of these arms to play in a context, how many tie with it, and all indices."""
+    ) -> tuple[int, int, dict[str, Any]]:
+        """Which of these arms to play in a context, how many tie with it, and what was seen."""
         self.fill(context)
         form = self._form
         if places and places[0] >= 0 and list(places) == list(range(self.learnt.arms)):
-            return *form.decide(turn), form.held["index"]
+            return *form.decide(turn), form.held
         held = form.held_for(rows, places)
-        return *form.deciding(held)(turn), held["index"]
+        return *form.deciding(held)(turn), held
 
     def survey(
         self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
@@ -116,13 +115,14 @@ class Calls:
         for form in self._forms:
             form.form.heard(float(form.take_in(place, reward)))
 
-    def replace(
-        self, context: Mapping[str, Any], place: int, candidate: Any, *rewards: float
-    ) -> None:
-        """Let a reward be another one, as far as it is kept; forms stand as they foretold it."""
+    def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
+        """Let a reward be another one, as far as it is kept after so many since; forms stand as
+        they foretold it. What fades less, since its contexts are rare, is corrected less.
+        """
+        old, new, since = told
         self._fill_both(context, place, candidate)
         for form in self._forms:
-            form.replace(place, *rewards)
+            form.replace(place, old, new, form.form.model.keep**since)
 
     def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
         """The expected reward of the arm at a place, or of a candidate, in a context."""

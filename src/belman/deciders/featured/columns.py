@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from belman.deciders.featured.slots import FREE, SQUARE, Pooled, Rescaled, Slots
 from belman.engine import kernel
 from belman.models.correcting import correct
+from belman.models.model import KEEP
 from belman.models.rescaling import Step
 from belman.models.shared import learn, marginal
 from belman.models.sight import look_at_all
@@ -79,9 +80,20 @@ def choose(
 
 
 @kernel
+def grow_older(x, layout, arm, age):
+    """Let the own columns of other arms count in this context too, so that they fade unplayed."""
+    for a in range(len(layout.own)):
+        for i in range(x.size if a != arm else 0):
+            if x[i] != 0.0 and layout.own[a, i] >= 0:
+                age[layout.own[a, i]] += 1.0
+
+
+@kernel
 def take_in(model, constants, belief, x, own, layout, row, arm: int, reward: float):
     """Learn the reward of an arm that has the slots `own`, and return ln of the chance it had."""
     lay_out(x, own, layout, arm, row)
+    if constants[KEEP] < 1.0:
+        grow_older(x, layout, arm, belief.age)
     return learn(model, constants, belief, row, reward)
 
 

@@ -69,6 +69,8 @@ class FeaturedDecider(InContexts):
         scale: float | None = None,
         minimise: bool = False,
         family: str | Family | None = None,
+        discount: float | None = None,
+        drift: Any = None,
     ) -> None:
         self._arms: list[Hashable] = []
         for arm in validate.check_names(() if arms is None else arms, "arms"):
@@ -83,7 +85,7 @@ class FeaturedDecider(InContexts):
             if not known:
                 raise ArmError("an agent needs arms, or names of features for candidates")
             pooling = "shared" if pooling is None else pooling
-        self.model = settings.check_model(model)
+        self.model = settings.check_fading(settings.check_model(model), discount, drift)
         self._policy = settings.check_policy(policy)
         self.pooling = settings.check_pooling(pooling, bool(known))
         self.spread = settings.check_scale(scale)
@@ -262,10 +264,15 @@ class FeaturedDecider(InContexts):
     def _wish(self, asking: Asking, among: Among) -> Choice:
         names, rows, places = self.at_hand(asking, among)
         turn = self.totals.turn
-        chosen, tied, _ = self._calls.choose(asking.context or {}, rows, places, turn)
-        known = np.nan if self._by_chance else 1.0 / tied
+        chosen, tied, held = self._calls.choose(asking.context or {}, rows, places, turn)
+        known, draw = 1.0 / tied, Draw.POLICY
+        if self._by_chance:
+            seen = (held["belief"], held["features"], held["sight"])
+            known = self._policy.chance(self.knowledge.form.model, *seen, chosen)
+            if self._policy.leaves_all_a_chance and known == known:
+                draw = Draw.RANDOM
         candidate = None if asking.candidates is None else rows[chosen]
-        return Choice(names[chosen], turn, known, Draw.POLICY, asking.context, candidate)
+        return Choice(names[chosen], turn, known, draw, asking.context, candidate)
 
     def at_hand(
         self, asking: Asking, among: Among = None
@@ -286,8 +293,8 @@ class FeaturedDecider(InContexts):
             decider = self.copy()  # a log knows of no look before the choice
             decider.meet(asking, count=False)
         names, rows, places = decider.at_hand(asking, among)
-        chosen, _, index = decider._calls.choose(asking.context or {}, rows, places, self.turn)
-        order = np.argsort(-index, kind="stable").tolist()
+        chosen, _, held = decider._calls.choose(asking.context or {}, rows, places, self.turn)
+        order = np.argsort(-held["index"], kind="stable").tolist()
         return [names[chosen], *(names[place] for place in order if place != chosen)]
 
     def expect(self, choice: Choice, n: int = 1) -> None:
@@ -337,7 +344,7 @@ class FeaturedDecider(InContexts):
     def corrected(
         self, choice: Choice, old: float | None, new: float | None, anew: Anew | None = None
     ) -> Plain | None:
-        fades = self.model.keep < 1.0
+        fades = any(form.model.keep < 1.0 for form in self.knowledge.forms)
         if anew is not None:
             whole: Learnt | None = anew.whole
         else:
@@ -345,18 +352,18 @@ class FeaturedDecider(InContexts):
             whole = swapped(self.family, self.learnt(self._counted(choice).arm), taken, put)
         if whole is None or (fades and anew is None):
             return None
-        kept = self.model.keep**anew.since if fades and anew is not None else 1.0
+        since = anew.since if fades and anew is not None else 0
         arm = None if choice.candidate is not None else codec.encode_arm(choice.arm)
         said = [None if one is None else self.inward(one) for one in (old, new)]
-        told = [arm, choice.context, choice.candidate, *said, kept]
+        told = [arm, choice.context, choice.candidate, *said, since]
         return {"rewards": [told], "totals": patch_of(self._counted(choice).arm, whole)}
 
     def take(self, patch: Mapping[str, Any]) -> None:
-        for arm, context, candidate, old, new, kept in patch["rewards"]:
+        for arm, context, candidate, old, new, since in patch["rewards"]:
             name = None if arm is None else codec.decode_arm(arm)
             side = self._side(Choice(name, candidate=candidate))
             rewards = (np.nan if one is None else one for one in (old, new))
-            self._calls.replace(context or {}, *side, *rewards, kept)
+            self._calls.replace(context or {}, *side, *rewards, since)
         self.totals.take(patch["totals"])
 
     # Arms

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,13 +25,18 @@ _LEVEL = {True: 10.0, False: 3.0}
 MOST_BENT = 250
 #: The share of a score that is kept at every reward, and by how much squares have to lead.
 _KEPT, _LEAD = 0.995, 1.0
+#: What a belief that fades keeps at every reward, and by how much it has to lead.
+FADING, _LEAD_FADING = 0.98, 2.0
 
 
 def models_for(model: Model, pooling: str) -> list[Model]:
-    """Return the models that are tried, that of the rewards first."""
+    """Return the models that are tried, that of the rewards first; where the world may drift, each
+    of them fades too.
+    """
+    found = [model]
     if pooling == "disjoint" and isinstance(model, Logistic):
-        return [model, LinearRates(model.keep, unknown=True)]
-    return [model]
+        found.append(LinearRates(model.keep, drift=model.drift, unknown=True))
+    return found + [replace(one, keep=FADING) for one in found if model.drift]
 
 
 class Form:
@@ -85,15 +91,23 @@ class Form:
         self.score = _KEPT * self.score + fit
 
     @property
+    def fades(self) -> bool:
+        """Whether this is a form of a drifting world."""
+        return self.model.drift and self.model.keep < 1.0
+
+    @property
     def standing(self) -> float:
-        """How well the form foretold rewards of late; squares have to be better by a nat."""
-        return self.score - (_LEAD if self.columns.bent else 0.0)
+        """How well the form foretold rewards of late; squares have to be better by a nat, and a
+        belief that fades by two.
+        """
+        return self.score - (_LEAD if self.columns.bent else 0.0) - _LEAD_FADING * self.fades
 
     @property
     def words(self) -> str:
         """What sets the form apart, after a title."""
         straight = "; rewards are linear" if isinstance(self.model, LinearRates) else ""
-        return straight + ("; squares of numbers count" if self.columns.bent else "")
+        squares = "; squares of numbers count" if self.columns.bent else ""
+        return straight + squares + ("; the world changed of late" if self.fades else "")
 
     def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
         """Where in a row of features slots go."""

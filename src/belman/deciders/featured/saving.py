@@ -154,7 +154,8 @@ def _belief(kept: Mapping[str, Any], belief: Belief) -> Belief:
     lower = not np.triu(belief.root, 1).any()
     positive = bool((diagonal > 0.0).all() and (belief.prior > 0.0).all())
     shared = bool((belief.share >= 0.0).all()) and abs(belief.share.sum() - 1.0) < 1e-9
-    noisy = bool((belief.noise >= 0.0).all()) and belief.clock[0] >= 0.0
+    noisy = bool((belief.noise >= 0.0).all() and (belief.age >= 0.0).all())
+    noisy = noisy and belief.clock[0] >= 0.0
     if not (lower and positive and shared and noisy):
         raise StateError(
             "the belief is damaged: its root needs a positive diagonal and zeros above it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from belman.deciders.featured.arrays import Arrays
@@ -29,6 +30,22 @@ def check_model(model: str | Model | None) -> Model:
     if model not in _MODELS:
         raise FamilyError(unknown("model", model, _MODELS))
     return _MODELS[model]
+
+
+def check_fading(model: Model, discount: Any, drift: Any) -> Model:
+    """The model of a world that changes: what is kept at every reward, or found out."""
+    if drift not in (None, False, True, "auto"):
+        remedy = 'give "auto", or discount=… for a belief that fades steadily'
+        raise SettingError(f"drift={drift!r} is not for beliefs along features: {remedy}")
+    if discount not in (None, 1.0):
+        if drift:
+            raise SettingError(f"discount={discount!r} forgets, and drift={drift!r} too: give one")
+        is_number = isinstance(discount, (int, float)) and not isinstance(discount, bool)
+        if not is_number or not 0.0 < discount <= 1.0:
+            allowed = "it must be above 0 and at most 1 (1 never forgets)"
+            raise SettingError(f"discount={discount!r} is not valid: {allowed}")
+        model = replace(model, keep=float(discount))
+    return replace(model, drift=True) if drift else model
 
 
 def check_policy(policy: DependentPolicy | None) -> DependentPolicy:

@@ -7,10 +7,11 @@ Greedy: the largest mean; the sceptic's baseline where contexts change by themse
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from belman import chance
 from belman.engine import kernel
+from belman.models.model import Floats, Model
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy
 from belman.policies.settings import number
 from belman.registry import register
@@ -56,3 +57,12 @@ class LinEpsilonGreedy(DependentPolicy):
     name = "lin-epsilon-greedy"
     by_chance = True
     kernels = DependentKernels(lin_epsilon_greedy_indices)
+
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        return self.epsilon > 0.0
+
+    def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
+        best = sight.eta == sight.eta.max()
+        greedy = (1.0 - self.epsilon) / best.sum() if best[arm] else 0.0
+        return float(self.epsilon / len(best) + greedy)

@@ -16,10 +16,11 @@ Variance-based information-directed sampling (Russo and Van Roy 2018), by draws 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from belman import chance
 from belman.engine import kernel
+from belman.models.model import Model
 from belman.models.shared import marginal
 from belman.policies.dependent.optimism import radius
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats, leader
@@ -82,6 +83,17 @@ class LinMED(DependentPolicy):
     by_chance = True
     kernels = DependentKernels(lin_med_indices)
     remembers = LinMEDMemory
+
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        return True
+
+    def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
+        best, weights = int(leader(sight.eta)), []
+        for row in features:
+            gap, wide = marginal(model.kernels, model.constants, belief, features[best] - row)
+            weights.append(math.exp(-0.5 * gap * gap / wide) if wide > 0.0 else 1.0)
+        return weights[arm] / sum(weights)
 
 
 class LinIDSMemory(NamedTuple):

@@ -7,6 +7,7 @@ broken uniformly at random; a policy that draws takes its draws from the generat
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ class DependentPolicy(ABC):
     """A policy for arms with features: what the user chose of an algorithm."""
 
     name: ClassVar[str]
-    #: Whether it chooses by chance, so that the chance of what it chose is not known.
+    #: Whether it chooses by chance; `chance` says with which, where that is known.
     by_chance: ClassVar[bool] = False
     #: The NamedTuple of its memory (`policies/memory.py`), where "D" is the number of features.
     remembers: ClassVar[type[tuple[Any, ...]]] = Scratch
@@ -88,6 +89,17 @@ class DependentPolicy(ABC):
     def explanation(self, sight: Any, turn: int) -> dict[str, Floats]:
         """Columns that say how the indices come about, one number an arm: none, if it has none."""
         return {}
+
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        """Whether every arm has a chance at every decision."""
+        return False
+
+    def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
+        """The chance with which this arm is played, of a policy that chooses by chance; NaN where
+        it is not known.
+        """
+        return math.nan
 
     def believing(self, model: Model) -> Model:
         """The model by which it learns, where rewards are of this one: the same, mostly."""

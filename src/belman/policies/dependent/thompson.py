@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from belman.engine import kernel
 from belman.models.logistic import Logistic
 from belman.models.model import Model
 from belman.models.poisson_log import PoissonLog
 from belman.models.shared import dot, draw
+from belman.policies.dependent.being_best import chance_of_best
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
 from belman.policies.memory import part
 from belman.policies.settings import Draws, number
@@ -66,6 +67,13 @@ class LinTS(DependentPolicy):
     by_chance = True
     kernels = DependentKernels(lin_ts_indices)
     remembers = LinTSMemory
+
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        return self.inflation > 0.0
+
+    def chance(self, model: Model, belief: Any, features: Floats, sight: Any, arm: int) -> float:
+        return chance_of_best(model, belief, features, arm, self.inflation)
 
 
 @register

@@ -37,7 +37,7 @@ _NOT_IN_CONTEXTS |= {"early": "tickets count when their windows close there"}
 _FADING = ("discount", "drift", "last")
 _NOT_BY_SEGMENT = dict.fromkeys(_FADING, "beliefs by segment do not fade: leave it out")
 _NOT_ALONG_FEATURES = dict.fromkeys(("prior", "priors", "range", "clip"), MODEL)
-_NOT_ALONG_FEATURES |= dict.fromkeys(_FADING, FADES)
+_NOT_ALONG_FEATURES["last"] = FADES
 _NOT_FOR_CANDIDATES = dict.fromkeys(("control", "floor", "control_share", "guard"), _COMES)
 _THEN = ("say", "ship")
 _DEFAULTS: dict[str, Any] = {"then": "say", "discount": 1.0, "priors": {}}
@@ -109,8 +109,10 @@ def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping
     if not arms and isinstance(told.features, (str, bytes, Mapping)):
         remedy = "without arms, features are the names of what candidates come with: ['price']"
         raise SettingError(f"features={told.features!r}: {remedy}")
-    trial = FeaturedDecider(arms, **along, policy=told.policy, minimise=told.minimise)
-    told.policy, told.model = trial.policy, trial.model
+    fading = {"discount": given["discount"], "drift": given["drift"]}
+    rest = {"policy": told.policy, "minimise": told.minimise}
+    trial = FeaturedDecider(arms, **along, **fading, **rest)
+    told.policy, told.model, told.discount = trial.policy, trial.model, None
     told.pooling, told.scale = trial.pooling, trial.spread
     told.context = tuple(trial.context_names)
     told.interactions = tuple(map(tuple, trial.knowledge.columns.interactions))

@@ -255,6 +255,8 @@ class StudySettings:
         asked = type(self)(**{**self._beside(wanted), **wanted})
         meant = {"prior": "family", "drift": "policy", "last": "policy"}
         meant["negligible"] = "stop_when"
+        if self.has_features:
+            meant |= {"drift": "model", "discount": "model"}
         for name in sorted(wanted, key=lambda name: name not in ("arms", "window")):
             before, now = (getattr(one, meant.get(name, name)) for one in (self, asked))
             if now != before:
@@ -271,7 +273,7 @@ class StudySettings:
         names = {"arms", "family", "range", "minimise", "control", "stop_when", "goal"}
         if wanted.keys() & {"window", "silence", "accumulate", "early"}:
             names |= {"window", "silence", "accumulate"}
-        if wanted.keys() & {"policy", "segments", *ALONG_FEATURES}:
+        if wanted.keys() & {"policy", "segments", "discount", "drift", *ALONG_FEATURES}:
             names |= {"segments", "features", "context", "model", "scale"}
         found = {name: getattr(self, name) for name in names}
         if "last" in wanted and isinstance(self.policy, Forgetting):
