@@ -35,7 +35,8 @@ def _reward(seed, turns, changes, **settings):
 @pytest.mark.parametrize("settings", [{"drift": "auto"}, {"discount": 0.98}])
 def test_a_world_whose_coefficients_change_is_followed(settings):
     """10 worlds: the regret after the change is at most 0.7 of that of a belief that keeps all.
-    Pairs are alike but for chance; 0.6 or less was seen, with a standard error of about 0.05.
+    In four other sets of 10 worlds it was 0.45 to 0.55 with drift and 0.37 to 0.45 with a discount;
+    drawn anew from those 40 worlds, 10 of them exceed 0.7 once in 800 draws.
     """
     seeds = range(10)
     without = sum(_reward(seed, 1_000, True) for seed in seeds)
