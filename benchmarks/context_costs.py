@@ -36,7 +36,8 @@ def ours(arms: int, size: int) -> Turn:
     agent = belman.Agent(range(arms), context=names, model=Linear(), seed=1)
 
     def turn(context: Floats, reward: float) -> None:
-        agent.tell(agent.ask(dict(zip(names, context.tolist(), strict=True))), reward)
+        told = dict(zip(names, context.tolist(), strict=True))
+        agent.tell(agent.ask(context=told), reward)
 
     return turn
 

@@ -219,7 +219,7 @@ def _ask_and_tell(turns: int = 4_000) -> float:
 
     def play() -> None:
         for turn in range(turns):
-            agent.tell(agent.ask(contexts[turn % 64]), 0.5)
+            agent.tell(agent.ask(context=contexts[turn % 64]), 0.5)
 
     play()
     return best_cpu_seconds(play) / turns * 1e6

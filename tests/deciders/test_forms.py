@@ -42,7 +42,7 @@ def test_a_bent_world_is_learnt():
     """
     agent, got = played(on_a_ring, 500)
     assert np.mean(got[250:]) > 0.85
-    assert agent._decider.knowledge.columns.bent
+    assert agent._decider.knowledge.columns.shape == "squares"
     assert "n0²" in agent.coefficients()["feature"]
     assert "squares of numbers count" in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
 
@@ -52,8 +52,8 @@ def test_a_straight_world_has_the_plain_form(seed):
     """After 300 rewards, in each of five worlds."""
     agent, _ = played(along_a_line, 300, seed)
     learnt = agent._decider.knowledge
-    assert len(learnt.forms) == 4
-    assert not learnt.columns.bent
+    assert len(learnt.forms) == 6
+    assert learnt.columns.shape == "plain"
     assert "squares" not in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
 
 
@@ -64,7 +64,7 @@ def test_a_saved_agent_has_its_forms():
     context = {"n0": 0.3, "n1": -1.0}
     assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
     content = json.loads(agent.to_json())["state"]
-    assert [len(form["columns"]) for form in content["forms"]] == [7, 7, 11, 11]
+    assert [len(form["columns"]) for form in content["forms"]] == [7] * 4 + [11] * 2
 
 
 def test_a_batch_counts_for_no_form():
@@ -78,7 +78,7 @@ def test_squares_are_left_where_they_are_too_many():
     """Levels that come make the form with squares too wide: it goes, and no ask is refused."""
     agent = Agent(["a", "b"], context=["n", "word"], seed=1)
     for i in range(MOST_BENT // 2 + 2):
-        assert len(agent._decider.knowledge.forms) == (2 if i == 0 or 7 + 2 * i > MOST_BENT else 4)
+        assert len(agent._decider.knowledge.forms) == (2 if i == 0 or 7 + 2 * i > MOST_BENT else 6)
         arm = agent.ask(context={"n": float(i), "word": f"w{i}"})
         agent.tell(arm, 1.0)
     assert len(agent._decider.knowledge.forms) == 2
@@ -95,7 +95,7 @@ def test_words_alone_have_no_squares():
         ]
 
 
-@pytest.mark.parametrize(("model", "count"), [("linear", 2), ("poisson", 2), ("logistic", 4)])
+@pytest.mark.parametrize(("model", "count"), [("linear", 3), ("poisson", 3), ("logistic", 6)])
 def test_forms_by_the_kind_of_reward(model, count):
     agent = Agent(["a", "b"], context=["n"], model=model, seed=1)
     agent.tell("a", 1.0, {"n": 1.0})
@@ -114,7 +114,7 @@ def test_a_linear_form_is_scored_by_the_chances_that_it_gave():
         agent._decider._calls.fill(agent._decider.check(context).context)
         rate = min(max(forms[1].foresee("ab".index(arm)), 0.01), 0.99)
         agent._decider._calls.changed()
-        score = 0.995 * score + np.log(rate if reward else 1.0 - rate)
+        score = 0.999 * score + np.log(rate if reward else 1.0 - rate)
         agent._decider._calls.learn(
             agent._decider.check(context).context, "ab".index(arm), None, reward
         )
@@ -136,4 +136,19 @@ def test_linear_rewards_are_found():
     table = agent.beliefs(context=context)
     assert all(0.0 <= value <= 1.0 for name in ("low", "high") for value in table[name])
     assert table["expected reward"][0] > 0.9
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def test_a_skewed_number_counts_by_its_logarithm():
+    """An income, and chances along its logarithm. That form is ahead by 6 nats and more after 600
+    rewards, whose deviation over seeds is 2: it errs once in a thousand.
+    """
+    agent, rng = Agent(["a", "b"], context=["income"], seed=1), np.random.default_rng(0)
+    for _ in range(600):
+        score, arm = rng.normal(), str(rng.choice(["a", "b"]))
+        chance = expit(2.5 * score * (1 if arm == "a" else -1))
+        agent.tell(arm, float(rng.random() < chance), {"income": float(np.exp(10.0 + 1.2 * score))})
+    context = {"income": 22_000.0}
+    assert "; logarithms of numbers count" in agent.explain(context=context).title
+    assert "ln income" in agent.coefficients()["feature"]
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()

@@ -39,18 +39,20 @@ def marginals(at):
 
 
 @pytest.mark.parametrize("turn", [13, 100_000])  # the clock is the turn, or what was learnt
-def test_the_default_is_surprise_less_evidence(turn):
+@pytest.mark.parametrize("known", [0.0, 0.75])
+def test_the_default_is_surprise_less_evidence(turn, known):
     at, p, q, reach = seen(), 1.3, 7.0, 2.5
     eta, v = marginals(at)
     worth, first = 0.25 / v, 0.25 / (at.features**2).sum(axis=1)
-    x = np.maximum(np.log(min(turn, 1.0 + (worth - first).sum()) / worth), 0.0)
+    x = np.maximum(np.log(min(turn, 1.0 + (worth - first).sum()) / (worth + known)), 0.0)
     counted = p + x**2 / (x + q / (1.0 + (x / reach) ** 6))
     best = int(np.argmax(eta))
     upper = eta[best] + math.sqrt(2.0 * counted[best] * v[best])
     expected = counted - (upper - eta) ** 2 / (2.0 * v)
-    np.testing.assert_allclose(indices(SharedBelMan(p, q, reach), at, turn), expected, atol=1e-9)
+    policy = SharedBelMan(p, q, reach, known)
+    np.testing.assert_allclose(indices(policy, at, turn), expected, atol=1e-9)
     assert expected[best] == pytest.approx(0.0, abs=1e-12)
-    shown = SharedBelMan(p, q, reach).explanation(at.sight, turn)
+    shown = policy.explanation(at.sight, turn)
     np.testing.assert_allclose(counted - shown["distance on rewards"], expected, atol=1e-9)
     np.testing.assert_allclose(shown["distance on beliefs"], x - 1.0 + np.exp(-x), atol=1e-9)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.deciders.featured.slots import FREE, SQUARE, Pooled, Rescaled, Slots
+from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, Pooled, Rescaled, Slots
 from belman.engine import kernel
 from belman.models.correcting import correct
 from belman.models.model import KEEP
@@ -27,6 +27,9 @@ from belman.policies.policy import pick
 Places = NDArray[np.int64]
 SHARED, FEATURE, PAIR, OWN = "shared", "feature", "pair", "own"
 POOLINGS = ("shared", "disjoint", "hybrid")
+#: The numbers of a context as they are, their logarithms, or with their squares too.
+PLAIN, LOGS, SQUARES = "plain", "logs", "squares"
+_LEFT_OUT = {PLAIN: (FREE, SQUARE, LOG), LOGS: (FREE, NUMBER, SQUARE), SQUARES: (FREE, LOG)}
 Column = tuple[Any, ...]
 #: Which part of a column is its slot of the context, and which one its slot of the features.
 _PART = {True: {SHARED: 1, PAIR: 1, OWN: 2}, False: {FEATURE: 1, PAIR: 2}}
@@ -122,7 +125,7 @@ class Columns:
 
     def __init__(self, pooling: str, interactions: Sequence[tuple[str, str]]) -> None:
         self.pooling, self.interactions = pooling, [tuple(pair) for pair in interactions]
-        self.bent = False  # whether squares of the context have columns
+        self.shape = PLAIN  # what has columns of the numbers of the context
         self.columns: list[Column] = []
         self._places: dict[Column, int] = {}
         self._with: dict[tuple[bool, int], list[Column]] = {}  # by slot of the context or not
@@ -153,8 +156,8 @@ class Columns:
                 if i > 0 and (slot.name, other.name) in self.interactions:
                     yield (PAIR, i, j)
         if self.of_each:
-            left_out = (FREE,) if self.bent else (FREE, SQUARE)
-            own = [i for i, one in enumerate(context.slots) if one.kind not in left_out]
+            left_out = _LEFT_OUT[self.shape]
+            own = [i for i, one in enumerate(context.slots) if not i or one.kind not in left_out]
             for a in range(arms):
                 for i in own:
                     yield (OWN, a, i)

@@ -86,8 +86,8 @@ class FeaturedDecider(InContexts):
                 raise ArmError("an agent needs arms, or names of features for candidates")
             pooling = "shared" if pooling is None else pooling
         self.model = settings.check_fading(settings.check_model(model), discount, drift)
-        self._policy = settings.check_policy(policy)
         self.pooling = settings.check_pooling(pooling, bool(known))
+        self._policy = settings.check_policy(policy, self.pooling)
         self.spread = settings.check_scale(scale)
         self.minimise = settings.check_minimise(minimise, self.model)
         names = settings.check_names(context or (), "context")
@@ -126,7 +126,7 @@ class FeaturedDecider(InContexts):
         return self._policy
 
     def set_policy(self, policy: Any) -> None:
-        self._policy = settings.check_policy(policy)
+        self._policy = settings.check_policy(policy, self.pooling)
         self._prepare()
 
     @property

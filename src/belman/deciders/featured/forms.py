@@ -1,5 +1,5 @@
-"""The forms that a belief can have: numbers as they are, or with their squares too, and for rewards
-from 0 to 1 logistic or linear ones.
+"""The forms that a belief can have: numbers as they are, their logarithms, or with their squares
+too, and for rewards from 0 to 1 logistic or linear ones.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -13,7 +13,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from belman.deciders.featured.columns import OWN, PAIR, SHARED, Column, Columns, Layout
+from belman.deciders.featured.columns import (
+    LOGS,
+    OWN,
+    PAIR,
+    PLAIN,
+    SHARED,
+    SQUARES,
+    Column,
+    Columns,
+    Layout,
+)
 from belman.deciders.featured.slots import Floats, Pooled, Slots
 from belman.models import Belief, Linear, LinearRates, Logistic, Model
 from belman.models.merging import merge_all, without
@@ -21,10 +31,11 @@ from belman.models.model import BANK, blank, grown
 
 #: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
 _LEVEL = {True: 10.0, False: 3.0}
+_WORDS = {PLAIN: "", LOGS: "; logarithms of numbers count", SQUARES: "; squares of numbers count"}
 #: The columns that a form with squares has at most.
 MOST_BENT = 250
-#: The share of a score that is kept at every reward, and by how much squares have to lead.
-_KEPT, _LEAD = 0.995, 1.0
+#: The share of a score that is kept at every reward, and by how much other shapes have to lead.
+_KEPT, _LEAD = 0.999, 1.0
 #: What a belief that fades keeps at every reward, and by how much it has to lead.
 FADING, _LEAD_FADING = 0.98, 2.0
 
@@ -79,10 +90,10 @@ class Form:
         if gone:
             self.belief = without(self.belief, gone)
 
-    def bent(self) -> Form:
-        """Return a form that knows the same, and has squares as soon as it grows."""
+    def shaped(self, shape: str) -> Form:
+        """Return a form that knows the same, and has logarithms or squares as soon as it grows."""
         form = Form(self.model, self.scale, deepcopy(self.columns))
-        form.columns.bent = True
+        form.columns.shape = shape
         form.belief = deepcopy(self.belief)
         return form
 
@@ -97,17 +108,18 @@ class Form:
 
     @property
     def standing(self) -> float:
-        """How well the form foretold rewards of late; squares have to be better by a nat, and a
-        belief that fades by two.
+        """How well the form foretold rewards of late; other shapes than plain numbers have to be
+        better by a nat, and a belief that fades by two.
         """
-        return self.score - (_LEAD if self.columns.bent else 0.0) - _LEAD_FADING * self.fades
+        lead = 0.0 if self.columns.shape == PLAIN else _LEAD
+        return self.score - lead - _LEAD_FADING * self.fades
 
     @property
     def words(self) -> str:
         """What sets the form apart, after a title."""
         straight = "; rewards are linear" if isinstance(self.model, LinearRates) else ""
-        squares = "; squares of numbers count" if self.columns.bent else ""
-        return straight + squares + ("; the world changed of late" if self.fades else "")
+        faded = "; the world changed of late" if self.fades else ""
+        return straight + _WORDS[self.columns.shape] + faded
 
     def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
         """Where in a row of features slots go."""

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from belman.deciders.featured import budget
-from belman.deciders.featured.columns import Columns
+from belman.deciders.featured.columns import LOGS, SQUARES, Columns
 from belman.deciders.featured.forms import MOST_BENT, Form, models_for
 from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
 from belman.models import Belief, Model
@@ -29,10 +29,10 @@ class Knowledge:
     ) -> None:
         self.model = model
         self.context, self.features = context, features
-        #: Forms with numbers as they are, one a model, and then those with squares, if any.
+        #: Forms with numbers as they are, one a model, then those with logarithms and with squares.
         self.models = models_for(model, columns.pooling)
         self.forms = [Form(one, scale, deepcopy(columns)) for one in self.models]
-        #: Whether forms with squares are there, or may come with the first number.
+        #: Whether other forms of numbers are there, or may come with the first one.
         self.bends = columns.pooling == "disjoint"
         self.arms = 0
 
@@ -76,9 +76,9 @@ class Knowledge:
             form.grow(self.context, self.features, arms)
 
     def bend(self) -> None:
-        """Have forms with squares beside those without."""
+        """Have forms with logarithms and with squares beside those without."""
         if len(self.forms) == len(self.models):
-            self.forms += [form.bent() for form in self.forms]
+            self.forms += [form.shaped(shape) for shape in (LOGS, SQUARES) for form in self.forms]
 
     def meet(
         self,

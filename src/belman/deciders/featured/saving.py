@@ -129,7 +129,9 @@ def _take_forms(learnt: Knowledge, kept: Kept, arms: int) -> None:
     if budget.needed(first, *parts) > budget.most(first, *parts):
         raise StateError("levels have more columns than there is room for")
     several = kept.bends and learnt.context.squares
-    if (kept.bends and not learnt.bends) or len(kept.forms) != (1 + several) * len(learnt.models):
+    if (kept.bends and not learnt.bends) or len(kept.forms) != (1 + 2 * several) * len(
+        learnt.models
+    ):
         raise StateError("the belief has forms that it cannot have")
     learnt.bends = kept.bends
     if several:

@@ -19,6 +19,9 @@ _MODELS = {
     "poisson": PoissonLog(),
 }
 MOST_NAMES = 200
+#: The default where each arm answers contexts in its own way, settled on the development tables of
+#: the bake-off.
+IN_CONTEXTS = SharedBelMan(known=3.0)
 
 
 def check_model(model: str | Model | None) -> Model:
@@ -48,10 +51,12 @@ def check_fading(model: Model, discount: Any, drift: Any) -> Model:
     return replace(model, drift=True) if drift else model
 
 
-def check_policy(policy: DependentPolicy | None) -> DependentPolicy:
-    """A policy for arms that share a belief."""
+def check_policy(policy: DependentPolicy | None, pooling: str) -> DependentPolicy:
+    """A policy for arms that share a belief; the default explores less where each arm answers
+    contexts in its own way.
+    """
     if policy is None:
-        return SharedBelMan()
+        return IN_CONTEXTS if pooling == "disjoint" else SharedBelMan()
     if not isinstance(policy, DependentPolicy):
         remedy = "give one of belman.policies.dependent, such as SharedBelMan()"
         raise PolicyError(f"policy={policy!r} is not a policy for arms with features: {remedy}")

@@ -1,12 +1,13 @@
 """What people say of a context or an arm, as numbers: a slot for each number and each category.
 
-Numbers are standardised as they come (`moments.py`); those of a context have a second slot, for the
-square. What is missing (not given, None or not a number) has a slot of its own, and counts as the
-average. A level of a category has a slot of its own from its first meeting on, as long as there is
-room for its columns. The levels beyond share one slot, "others". Of those, the last 500 of a name
-are counted. One that was met 10 times, and twice as often as a level with a slot of its own, takes
-the slot of the level met least, which joins the others with all that was learnt of it. All counts
-are halved at every 8,192th request, so that levels that come no more make room.
+Numbers are standardised as they come (`moments.py`); those of a context have two slots more, for
+the square and for the logarithm. What is missing (not given, None or not a number) has a slot of
+its own, and counts as the average. A level of a category has a slot of its own from its first
+meeting on, as long as there is room for its columns. The levels beyond share one slot, "others". Of
+those, the last 500 of a name are counted. One that was met 10 times, and twice as often as a level
+with a slot of its own, takes the slot of the level met least, which joins the others with all that
+was learnt of it. All counts are halved at every 8,192th request, so that levels that come no more
+make room.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _ROOT_HALF = math.sqrt(0.5)
 _WAITING, _OFTEN, _HALVED = 500, 10, 8_192  # as the docstring says
 NUMBER, CATEGORY = "number", "category"
 #: Kinds of slots. A free one is that of a level that joined the others; the next level takes it.
-SQUARE, MISSING, LEVEL, OTHERS, FREE = "square", "missing", "level", "others", "free"
+SQUARE, LOG, MISSING, LEVEL = "square", "log", "missing", "level"
+OTHERS, FREE = "others", "free"
 
 Kind = Annotated[str, (NUMBER, CATEGORY).__contains__]
 Level = Annotated[str, is_text]
@@ -41,8 +43,8 @@ Levels = dict[Level, Count]
 
 
 class Slot(NamedTuple):
-    """One number of an encoding: the value itself, its square, whether it is missing, or one of its
-    levels.
+    """One number of an encoding: the value itself, its square or its logarithm, whether it is
+    missing, or one of its levels.
     """
 
     name: str
@@ -52,8 +54,8 @@ class Slot(NamedTuple):
     @property
     def label(self) -> str:
         """As a person reads it."""
-        if self.kind in (NUMBER, SQUARE):
-            return self.name + ("²" if self.kind == SQUARE else "")
+        if self.kind in (NUMBER, SQUARE, LOG):
+            return {SQUARE: f"{self.name}²", LOG: f"ln {self.name}"}.get(self.kind, self.name)
         return f"{self.name}={self.level if self.kind == LEVEL else self.kind}"
 
 
@@ -96,6 +98,7 @@ class Slots:
     squared: bool = False
     kinds: dict[str, Kind] = field(default_factory=dict)
     moments: dict[str, Moments] = field(default_factory=dict)
+    logs: dict[str, Moments] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
     #: How often levels were met of late, by name: those with a slot, and those that wait for one.
     levels: dict[str, Levels] = field(default_factory=dict)
@@ -115,11 +118,12 @@ class Slots:
             self._add(Slot("constant", NUMBER))
         for slot in kept[self.constant :]:
             self._check(slot)
-            if slot.kind != SQUARE:
+            if slot.kind not in (SQUARE, LOG):
                 self._add(slot, again=True)
         levels = {(name, level) for name, known in self.levels.items() for level in known}
         sound = kept in ([], self.slots) and levels == self._levels.keys()
-        if not sound or not self.moments.keys() <= self._numbers.keys():
+        scaled = self.moments.keys() | self.logs.keys()
+        if not sound or not scaled <= self._numbers.keys():
             raise StateError(f"{self.what} holds slots and levels that do not belong together")
 
     def _check(self, slot: Slot) -> None:
@@ -128,7 +132,8 @@ class Slots:
         fits = slot.kind == FREE or slot.name in self.names
         fits = fits and {
             NUMBER: kind == NUMBER and slot.name not in self._numbers,
-            SQUARE: self.squared and slot == self.slots[-1],
+            SQUARE: self.squared and slot in self.slots[-2:],
+            LOG: self.squared and slot in self.slots[-2:],
             MISSING: (slot.name, MISSING) not in self._rest,
             OTHERS: kind == CATEGORY and (slot.name, OTHERS) not in self._rest,
             LEVEL: kind == CATEGORY and (slot.name, slot.level) not in self._levels,
@@ -234,15 +239,11 @@ class Slots:
         return changed
 
     def _count_number(self, name: str, value: float, place: int) -> list[Rescaled | Pooled]:
-        moments = self.moments[name]
-        first = moments.spread == 0.0
-        centre, spread = moments.centre, moments.spread or 1.0
-        if not moments.add(value) or moments.seen == 1:
-            return []
-        missing = self._rest.get((name, MISSING), -1)
-        factor, shift = (moments.spread or 1.0) / spread, (moments.centre - centre) / spread
-        square = place + 1 if self.squared else -1
-        return [Rescaled(place, square, missing, factor, shift, first)]
+        missing, squared = self._rest.get((name, MISSING), -1), self.squared
+        found = _counted(self.moments[name], value, place, place + 1 if squared else -1, missing)
+        if squared:
+            found += _counted(self.logs[name], _log(value), place + 2, -1, missing)
+        return found
 
     def _meet_level(
         self, name: str, value: str, room: Callable[[], Room], count: bool
@@ -301,7 +302,8 @@ class Slots:
             self._numbers[slot.name] = place
             self.moments.setdefault(slot.name, Moments())
             if self.squared and place > 0:
-                self.slots.append(Slot(slot.name, SQUARE))
+                self.slots += [Slot(slot.name, SQUARE), Slot(slot.name, LOG)]
+                self.logs.setdefault(slot.name, Moments())
         elif slot.kind == LEVEL:
             self._levels[slot.name, slot.level] = place
         elif slot.kind == FREE:
@@ -323,6 +325,7 @@ class Slots:
                 if self.squared and moments[name].spread > 0.0:
                     near = min(abs(score), _FURTHEST_SQUARE)
                     out[place + 1] = (near * near - 1.0) * _ROOT_HALF
+                    out[place + 2] = self.logs[name].standardised(_log(value))
             else:
                 other = self._place(name, value)
                 assert other is not None
@@ -331,10 +334,29 @@ class Slots:
     def spread(self, place: int) -> float:
         """The standard deviation by which a number is divided; 1 for what is none."""
         slot = self.slots[place]
+        if slot.kind == LOG:
+            return self.logs[slot.name].spread or 1.0
         if slot.kind not in (NUMBER, SQUARE):
             return 1.0
         spread = self.moments[slot.name].spread or 1.0
         return spread if slot.kind == NUMBER else spread * spread / _ROOT_HALF
+
+
+def _log(value: float) -> float:
+    """Return ln(1 + x), and its mirror image below 0."""
+    return math.copysign(math.log1p(abs(value)), value)
+
+
+def _counted(
+    moments: Moments, value: float, place: int, square: int, missing: int
+) -> list[Rescaled | Pooled]:
+    """Count a value, and return the scale that it changed, if it did."""
+    first = moments.spread == 0.0
+    centre, spread = moments.centre, moments.spread or 1.0
+    if not moments.add(value) or moments.seen == 1:
+        return []
+    factor, shift = (moments.spread or 1.0) / spread, (moments.centre - centre) / spread
+    return [Rescaled(place, square, missing, factor, shift, first)]
 
 
 def _is_missing(value: Any) -> bool:

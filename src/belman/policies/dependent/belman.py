@@ -4,12 +4,13 @@ The default for arms that share a belief: each is compared with the leader's opt
 
 With η_a and v_a the marginal of arm a, L the leader and ν_a what the belief about a is worth in
 rewards, the clock is what was learnt about the arms at hand, 1 + Σ_a (ν_a − ν_a0), and at most t.
-The surprise at how little an arm is known is x_a = ln(clock/ν_a) from 0 up, and counts as
+The surprise at how little an arm is known is x_a = ln(clock/(ν_a + known)) from 0 up, and counts as
 
     ℓ(x) = p + φ(x),    φ(x) = x²/(x + q/(1 + (x/reach)⁶)),
 
 φ being that of independent arms (`evidence.py`): little for a little surprise, and x for a large
-one, so that an arm that was left after an unlucky start is not left for long.
+one, so that an arm that was left after an unlucky start is not left for long. `known` is 0; in
+contexts, where an arm is hardly known wherever it was rightly not played, it is a few rewards.
 The leader may be as good as U = η_L + √(2 ℓ(x_L) v_L), where its own index is 0. The index is
 
     ℓ(x_a) − (U − η_a)²/(2 v_a):
@@ -35,7 +36,7 @@ from belman.policies.settings import UpToAMillion, number
 from belman.registry import register
 
 _ABOVE = number("[]", 1e-9, 1e6, "a number above 0, at most a million")
-P, Q, REACH = 0, 1, 2  # of params
+P, Q, REACH, KNOWN = 0, 1, 2, 3  # of params
 
 
 @kernel
@@ -60,10 +61,10 @@ def shared_belman_indices(
 ):
     best = leader(sight.eta)
     log_clock = math.log(clock(sight, turn))
-    x = max(log_clock - math.log(sight.worth[best]), 0.0)
+    x = max(log_clock - math.log(sight.worth[best] + params[KNOWN]), 0.0)
     upper = sight.eta[best] + math.sqrt(2.0 * count(x, params) * sight.variance[best])
     for a in range(index.size):
-        x = max(log_clock - math.log(sight.worth[a]), 0.0)
+        x = max(log_clock - math.log(sight.worth[a] + params[KNOWN]), 0.0)
         gap = upper - sight.eta[a]
         if a == best:
             index[a] = 0.0
@@ -78,12 +79,13 @@ class SharedBelMan(DependentPolicy):
     """The default: surprise at how little an arm is known, minus the evidence against it.
 
     >>> SharedBelMan()
-    SharedBelMan(p=1.5, q=12.0, reach=9.0)
+    SharedBelMan(p=1.5, q=12.0, reach=9.0, known=0.0)
     """
 
     p: UpToAMillion = 1.5
     q: Annotated[float, _ABOVE] = 12.0
     reach: Annotated[float, _ABOVE] = 9.0
+    known: UpToAMillion = 0.0
 
     name = "shared-belman"
     kernels = DependentKernels(shared_belman_indices)
@@ -93,7 +95,7 @@ class SharedBelMan(DependentPolicy):
         all that was learnt is from the arm's (nats).
         """
         best = int(leader(sight.eta))
-        x = np.maximum(math.log(clock(sight, turn)) - np.log(sight.worth), 0.0)
+        x = np.maximum(math.log(clock(sight, turn)) - np.log(sight.worth + self.known), 0.0)
         apart = np.sqrt(2.0 * count(x[best], self.params) * sight.variance[best])
         gap = np.maximum(sight.eta[best] + apart - sight.eta, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
