@@ -73,7 +73,7 @@ def other_kind(content: Any) -> None:
         ("featured", state("context", "levels", "c", 0, 0, value="other"), "do not belong"),
         ("featured", state("context", "slots", 1, 1, value="squared"), "a slot of no name"),
         ("featured", state("interactions", value={}), "interactions: '{}' stands"),
-        ("featured", put("open", 0, 0, value=True), "ticket is True"),
+        ("featured", put("open", 0, 0, value=True), "'True' stands where a whole number"),
         ("featured", put("open", value=[]), "waits for other rewards"),
         ("featured", other_asks, "waits for other rewards"),
         ("featured", other_kind, "does not hold a whole agent"),
