@@ -46,7 +46,7 @@ from belman.policies.policy import Floats, Ledger, record
 AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS
 DELAYS = 3  # the generator of delays, after those of the bandit
 NONE = -1
-OFF = 1  # `Law.alarm` once delays were found to differ
+OFF = 1  # `Delays.alarm` once delays were found to differ
 _DOUBT = "variance of ln p that is doubt about the delays, early only"
 _ALARM = "whether delays were found to differ between arms"
 
@@ -73,7 +73,7 @@ class Tickets(NamedTuple):
     following: NDArray[np.int64]  # (T) the next one of the same turn
 
 
-class Law(NamedTuple):
+class Delays(NamedTuple):
     """What a player who learns early knows of the delays."""
 
     counts: Counts
@@ -107,7 +107,7 @@ class Clock(NamedTuple):
 
 
 @kernel
-def clear(knowledge, law, tickets, prior):
+def clear(knowledge, delays, tickets, prior):
     """As it is before the first turn."""
     for a in range(knowledge.pending.size):
         for i in range(prior.size):
@@ -119,40 +119,40 @@ def clear(knowledge, law, tickets, prior):
         knowledge.provisional[a, 1] = 0.0
         knowledge.pending[a] = 0
         knowledge.stale[a] = False
-        law.counts.successes[a] = 0
-        law.counts.silent[a, :] = 0
-        law.counts.complete[a, :] = 0
-    law.counts.told[:] = 0
-    law.counts.delays[:] = 0
-    law.counts.watch[:] = 0
-    law.counts.head[0] = 0
-    law.alarm[0] = 0
+        delays.counts.successes[a] = 0
+        delays.counts.silent[a, :] = 0
+        delays.counts.complete[a, :] = 0
+    delays.counts.told[:] = 0
+    delays.counts.delays[:] = 0
+    delays.counts.watch[:] = 0
+    delays.counts.head[0] = 0
+    delays.alarm[0] = 0
     tickets.due[:] = NONE
 
 
 @kernel
-def learn(family, numbers, knowledge, arm, reward):
+def learn(family, constants, knowledge, arm, reward):
     """A reward becomes part of the truth."""
-    record(family, numbers, knowledge.truth, arm, reward)
+    record(family, constants, knowledge.truth, arm, reward)
     knowledge.pending[arm] -= 1
     knowledge.stale[arm] = True
 
 
 @kernel
-def tell(family, numbers, telling, knowledge, law, tickets, clock, turn):
+def tell(family, constants, telling, knowledge, delays, tickets, clock, turn):
     """Rewards that come now; how many were learnt."""
     learnt, ticket = 0, tickets.due[turn]
     while ticket != NONE:
         arm = tickets.arm[ticket]
         if telling != EARLY:
-            learn(family, numbers, knowledge, arm, tickets.reward[ticket])
+            learn(family, constants, knowledge, arm, tickets.reward[ticket])
             learnt += 1
         else:
             asked = clock.times[ticket]
-            late = delay_cell(law.counts, clock.times[turn] - asked, clock.width)
+            late = delay_cell(delays.counts, clock.times[turn] - asked, clock.width)
             tickets.delay[ticket] = late
-            count_told(law.counts, arm, int(asked / clock.width), late, 1)
-            if law.alarm[0] != OFF:
+            count_told(delays.counts, arm, int(asked / clock.width), late, 1)
+            if delays.alarm[0] != OFF:
                 knowledge.provisional[arm, 0] += 1.0
                 knowledge.stale[arm] = True
         ticket = tickets.following[ticket]
@@ -160,35 +160,37 @@ def tell(family, numbers, telling, knowledge, law, tickets, clock, turn):
 
 
 @kernel
-def close(family, numbers, telling, knowledge, law, tickets, clock, ticket):
+def close(family, constants, telling, knowledge, delays, tickets, clock, ticket):
     """The window of a ticket is over; whether it was learnt now."""
     arm, reward = tickets.arm[ticket], tickets.reward[ticket]
     if telling == LATE or (telling == NAIVE and reward != 0.0):
         return 0
-    learn(family, numbers, knowledge, arm, reward)
+    learn(family, constants, knowledge, arm, reward)
     if telling == EARLY:
         cell = int(clock.times[ticket] / clock.width)
-        count_closed(law.counts, arm, cell, tickets.delay[ticket])
-        if law.alarm[0] != OFF:
+        count_closed(delays.counts, arm, cell, tickets.delay[ticket])
+        if delays.alarm[0] != OFF:
             # its part of what counts provisionally, all but exactly, until the next estimate
             side = 0 if reward != 0.0 else 1
             knowledge.provisional[arm, side] = max(knowledge.provisional[arm, side] - 1.0, 0.0)
-            if difference_found(law.counts) < 1.0:
-                law.alarm[0] = OFF
+            if difference_found(delays.counts) < 1.0:
+                delays.alarm[0] = OFF
                 knowledge.provisional[:] = 0.0
                 knowledge.stale[:] = True
     return 1
 
 
 @kernel
-def count_open(knowledge, law, clock, now):
-    """Estimate the law of the delays, and count the open tickets of every arm by it."""
-    advance(law.counts, int(now / clock.width))
-    estimate(law.counts, clock.prior, law.cdf, law.doubt)
-    part = now / clock.width - law.counts.head[0]
+def count_open(knowledge, delays, clock, now):
+    """Estimate the distribution of the delays, and count the open tickets of every arm by it."""
+    advance(delays.counts, int(now / clock.width))
+    estimate(delays.counts, clock.prior, delays.cdf, delays.doubt)
+    part = now / clock.width - delays.counts.head[0]
     for a in range(knowledge.pending.size):
         belief = knowledge.truth.beliefs[a]
-        count_silence(law.counts, law.cdf, part, a, belief[0], belief[1], knowledge.provisional[a])
+        count_silence(
+            delays.counts, delays.cdf, part, a, belief[0], belief[1], knowledge.provisional[a]
+        )
         knowledge.stale[a] = True
     return part
 
@@ -241,13 +243,13 @@ def due_turn(times, turn, moment):
 
 
 @kernel
-def send_out(telling, knowledge, law, tickets, clock, quantiles, turn, arm, reward, luck):
+def send_out(telling, knowledge, delays, tickets, clock, quantiles, turn, arm, reward, luck):
     """A ticket goes out, and its reward, if there is one, will be told in time."""
     tickets.arm[turn], tickets.reward[turn], tickets.delay[turn] = arm, reward, NONE
     knowledge.pending[arm] += 1
     knowledge.stale[arm] = True
     if telling == EARLY:
-        count_asked(law.counts, arm, int(clock.times[turn] / clock.width))
+        count_asked(delays.counts, arm, int(clock.times[turn] / clock.width))
     if telling == LATE or (telling != WINDOW and reward != 0.0):
         row = quantiles[arm if len(quantiles) > 1 else 0]
         delay = between(row, luck * (row.size - 1))
@@ -258,31 +260,31 @@ def send_out(telling, knowledge, law, tickets, clock, quantiles, turn, arm, rewa
 
 
 @kernel
-def show(family, telling, knowledge, law, clock, now, belief, doubt):
+def show(family, telling, knowledge, delays, clock, now, belief, doubt):
     """What a player believes now, and what of it is doubt about the delays."""
     part = 0.0
-    early = telling == EARLY and law.alarm[0] != OFF
+    early = telling == EARLY and delays.alarm[0] != OFF
     if early:
-        part = count_open(knowledge, law, clock, now)
+        part = count_open(knowledge, delays, clock, now)
     for a in range(knowledge.pending.size):
         count_provisional(knowledge.truth, knowledge.provisional, knowledge.shown, a)
         for i in range(belief.shape[1]):
             belief[a, i] = knowledge.shown.beliefs[a, i]
         if early:
             worth = belief[a, 0] + belief[a, 1]
-            doubt[a] = relative_doubt(law.counts, law.cdf, law.doubt, part, a, worth)
+            doubt[a] = relative_doubt(delays.counts, delays.cdf, delays.doubt, part, a, worth)
 
 
 @kernel
 def play_delayed(
-    family, law, params, reveal, prior, ledger, knowledge, block, blank, world, theta, means,
+    family, constants, params, reveal, prior, ledger, knowledge, block, blank, world, theta, means,
     generators, turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call,
     batch, deal_call, dealt, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = turn_values.size
     for r in range(len(results.regret)):
-        best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
+        best = prepare_run(family, constants, world, seed, first + r, generators, theta, means)
         chance.fork(seed, first + r, DELAYS, generators[DELAYS])
         if reveal:
             for a in range(means.size):
@@ -294,9 +296,11 @@ def play_delayed(
         for t in range(horizon):
             now = clock.times[t]
             if telling >= EARLY:
-                known += tell(family, law, telling, knowledge, delays, tickets, clock, t)
+                known += tell(family, constants, telling, knowledge, delays, tickets, clock, t)
             while telling != AT_ONCE and closing < t and clock.times[closing] + clock.window <= now:
-                known += close(family, law, telling, knowledge, delays, tickets, clock, closing)
+                known += close(
+                    family, constants, telling, knowledge, delays, tickets, clock, closing
+                )
                 closing += 1
             if telling == EARLY and int(now / clock.width) > cell and delays.alarm[0] != OFF:
                 cell = int(now / clock.width)
@@ -304,8 +308,8 @@ def play_delayed(
             for a in range(means.size):
                 if knowledge.stale[a] and t % batch == 0:
                     renew_row(
-                        family, law, knowledge.truth, knowledge.provisional, knowledge.pending,
-                        ledger, knowledge.scratch, a,
+                        family, constants, knowledge.truth, knowledge.provisional,
+                        knowledge.pending, ledger, knowledge.scratch, a,
                     )  # fmt: skip
                     call_address(policy_call, a, NO_TURN, 0.0)
                     knowledge.stale[a] = False
@@ -317,10 +321,10 @@ def play_delayed(
                 arm = untried_arm(knowledge, generators[MIND])
                 if arm == NO_ARM:
                     arm = call_address(policy_call, NO_ARM, known + 1, turn_values[known])
-            reward = family.reward(law, theta[arm], chance.uniform(generators[NATURE]))
+            reward = family.reward(constants, theta[arm], chance.uniform(generators[NATURE]))
             luck = chance.uniform(generators[DELAYS])
             if telling == AT_ONCE:
-                record(family, law, knowledge.truth, arm, reward)
+                record(family, constants, knowledge.truth, arm, reward)
                 knowledge.stale[arm] = True
                 known += 1
             else:

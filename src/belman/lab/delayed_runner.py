@@ -9,7 +9,7 @@ from belman import chance
 from belman.delays.counts import CELLS, PRIOR, Counts
 from belman.engine import entry
 from belman.lab.bandit_runner import set_up
-from belman.lab.delayed_loop import Clock, DelayedResults, Knowledge, Law, Tickets, play_delayed
+from belman.lab.delayed_loop import Clock, DelayedResults, Delays, Knowledge, Tickets, play_delayed
 from belman.lab.design import Stop, checkpoints
 from belman.lab.policy_call import bind_policy, call_choose, call_deal, values_of_turns
 from belman.policies.dealing import Deal
@@ -63,7 +63,7 @@ class DelayedRunner:
             telling=TELLINGS[problem.told],
             clock=self._clock,
             quantiles=np.array(problem.quantiles),
-            delays=_law(arms),
+            delays=_no_delays(arms),
             tickets=_tickets(self._horizon),
             seed=seed,
             first=first,
@@ -89,9 +89,9 @@ def _knowledge(arms: int, dimension: int) -> Knowledge:
     )
 
 
-def _law(arms: int) -> Law:
+def _no_delays(arms: int) -> Delays:
     cdf, doubt = np.zeros((2, CELLS + 1))
-    return Law(Counts.blank(arms), cdf, doubt, np.zeros(1, dtype=np.int64))
+    return Delays(Counts.blank(arms), cdf, doubt, np.zeros(1, dtype=np.int64))
 
 
 def _tickets(horizon: int) -> Tickets:
