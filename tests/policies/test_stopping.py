@@ -53,7 +53,7 @@ for name in FAMILIES:
                 if not means[a] > means[b]:
                     return 0.0
                 def total(x):
-                    apart = [family.kernels.d(family.law, means[i], x, spreads[i]) for i in (a, b)]
+                    apart = [family.kernels.d(family.constants, means[i], x, spreads[i]) for i in (a, b)]
                     return ledger.plays[a] * apart[0] + ledger.plays[b] * apart[1]
                 grid = np.linspace(means[b], means[a], 201)[1:-1]
                 start = int(np.argmin([total(x) for x in grid]))
@@ -62,7 +62,7 @@ for name in FAMILIES:
                 return minimize_scalar(total, bounds=tuple(ends), **how).fun
 
             pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
-            known = family.kernels, family.law, ledger, needed
+            known = family.kernels, family.constants, ledger, needed
             found = {pair: contrast(*known, *pair) for pair in pairs}
             gaps = [abs(found[pair] - brute(*pair)) / (1.0 + found[pair]) for pair in found]
             chosen = np.zeros(4)

@@ -96,7 +96,7 @@ for name in others.split():
     pair = {"geometric": (3.0, 2.0), "beta": (0.6, 0.4)}.get(name, (1.5, 1.0))
     ours = characteristic_time(problem(family, pair))
     means = [family.mean_of(family.parameter_of(mean)) for mean in pair]
-    spread = float(family.law[0]) ** 2 if name == "gaussian-unknown" else 1.0
+    spread = float(family.constants[0]) ** 2 if name == "gaussian-unknown" else 1.0
 
     def d(i, x):
         return family.reward_divergence(means[i], x, spread)

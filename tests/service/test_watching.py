@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from belman.dashboard import pace
+from belman.dashboard import feed
 from belman.service.sharing import SharedReads
 from belman.studies import Study
 from tests.service.running import running
@@ -152,7 +152,7 @@ def test_views_take_a_share_of_the_time(monkeypatch):
     """
     busy, slept = iter([0.0, 0.2, 0.2, 100.0, 100.0, 100.0]), []
     time = SimpleNamespace(monotonic=lambda: 50.0, thread_time=lambda: next(busy))
-    monkeypatch.setattr(pace, "time", time)
+    monkeypatch.setattr(feed, "time", time)
 
     class Threads:
         async def watch(self, work):
@@ -162,9 +162,9 @@ def test_views_take_a_share_of_the_time(monkeypatch):
         slept.append(seconds)
 
     async def run():
-        turns = pace.Pace(Threads())
-        monkeypatch.setattr(pace.asyncio, "sleep", sleep)
+        turns = feed.Pace(Threads())
+        monkeypatch.setattr(feed.asyncio, "sleep", sleep)
         return [await turns.work(str, number) for number in range(3)]
 
     assert asyncio.run(run()) == ["0", "1", "2"]
-    assert slept == [0.0, pytest.approx(1.8), pace.MOST_SECONDS]
+    assert slept == [0.0, pytest.approx(1.8), feed.MOST_SECONDS]

@@ -35,11 +35,9 @@ def test_one_that_is_refused_halfway_leaves_the_others_and_the_log_whole(opened,
     assert study.check() == opened("study", None).check()
 
 
-@pytest.mark.parametrize("kind", [{"segments": ["country"]}, {"context": ["country"]}])
-def test_a_context_too_many_is_refused_at_the_door(opened, monkeypatch, kind):
+def test_a_segment_too_many_is_refused_at_the_door(opened, monkeypatch):
     monkeypatch.setattr("belman.deciders.segmented.segment_beliefs.MOST_BELIEFS", 4)
-    monkeypatch.setattr("belman.deciders.featured.knowledge.MOST_FEATURES", 7)
-    study = opened("study", ARMS, **kind)
+    study = opened("study", ARMS, segments=["country"])
     for country in ("fr", "de"):
         study.ask(context={"country": country})
     before = study.check()

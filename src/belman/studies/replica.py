@@ -107,8 +107,8 @@ class Replica:
 
     def _see(self, head: Head) -> None:
         """Let all who have this study open here know how far its log goes."""
-        if self.storage.heads.get(self.secret, (0, b""))[0] < head.number:
-            self.storage.heads[self.secret] = head
+        if self.storage.heads.get((self.id, self.secret), (0, b""))[0] < head.number:
+            self.storage.heads[self.id, self.secret] = head
 
     def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
         """The state with all that is committed; RestoredError where the log is not the one it was,
@@ -123,14 +123,15 @@ class Replica:
             there = "SELECT 1 FROM belman_studies WHERE id = ? AND secret = ?"
             if transaction.rows(there, self.id, self.secret):
                 if isinstance(error, RestoredError):
-                    self.storage.out_of_step[self.secret] = self.name
+                    self.storage.out_of_step[self.id, self.secret] = self.name
                 raise
             raise UnknownStudyError(f"study {self.name!r} was deleted") from None
 
     def _followed(self, transaction: Transaction, lock: bool) -> tuple[State, Head]:
         state, self._state = self._state, None  # it comes back when what it holds is committed
         head = self._head
-        seen = Head(*self.storage.heads.get(self.secret, ()))  # before we look what is there
+        # before we look what is there
+        seen = Head(*self.storage.heads.get((self.id, self.secret), ()))
         if state is None or head is None:
             state, head = self._opened(transaction)
         events = self.log.after(transaction, head.number - 1, lock=lock)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from belman.models.model import Belief, Floats, Model
 
@@ -45,6 +44,8 @@ def _orthant(mean: Floats, wide: Floats, shape: float, rate: float, known: float
     """The chance that all are above 0, with this mean and s times this covariance: s is known, or
     the inverse of a gamma-distributed number.
     """
+    from scipy import special  # an agent that asks for no chances is imported without it
+
     order = np.argsort(mean / np.sqrt(np.maximum(np.diag(wide), _TINY)), kind="stable")
     mean, wide = mean[order], wide[np.ix_(order, order)]
     size = len(mean)

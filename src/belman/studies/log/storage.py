@@ -160,11 +160,11 @@ class Storage:
 
     def __init__(self, url: str, *, migrating: bool = False, read_only: bool = False) -> None:
         self.read_only = read_only
-        #: The furthest number and link that anybody saw here of the log of a study, by its secret:
-        #: those who read it and those who write it are to know of each other.
-        self.heads: dict[str, tuple[int, bytes]] = {}
-        #: The names of studies, by their secrets, whose log was found to be another one.
-        self.out_of_step: dict[str, str] = {}
+        #: The furthest number and link that anybody saw here of the log of a study, by its id and
+        #: secret: those who read it and those who write it are to know of each other.
+        self.heads: dict[tuple[int, str], tuple[int, bytes]] = {}
+        #: The names of studies, by id and secret, whose log was found to be another one.
+        self.out_of_step: dict[tuple[int, str], str] = {}
         self._pool = Pool(driver_for(url, read_only))
         (schema.upgrade if migrating else schema.prepare)(self)
 
@@ -234,9 +234,9 @@ class Storage:
         """Go on with the log of a study that is there now: who opens the study from here on is not
         held to what was seen of it before.
         """
-        _, secret = self.find(name)
-        self.heads.pop(secret, None)
-        self.out_of_step.pop(secret, None)
+        study = self.find(name)
+        self.heads.pop(study, None)
+        self.out_of_step.pop(study, None)
 
     def unknown(self, name: str) -> UnknownStudyError:
         """What is wrong with a name that no study has."""
