@@ -53,7 +53,8 @@ for name in FAMILIES:
                 if not means[a] > means[b]:
                     return 0.0
                 def total(x):
-                    apart = [family.kernels.d(family.constants, means[i], x, spreads[i]) for i in (a, b)]
+                    d, constants = family.kernels.d, family.constants
+                    apart = [d(constants, means[i], x, spreads[i]) for i in (a, b)]
                     return ledger.plays[a] * apart[0] + ledger.plays[b] * apart[1]
                 grid = np.linspace(means[b], means[a], 201)[1:-1]
                 start = int(np.argmin([total(x) for x in grid]))
