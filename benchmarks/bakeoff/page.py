@@ -145,6 +145,7 @@ def markdown(data: dict[str, Any]) -> str:
         "",
         "In alphabetical order every second table is for reporting; the others are those on which "
         "anything of belman may be settled. " + _played(report, data),
+        *(["", data["note"]] if "note" in data else []),
         "",
         "## Where others win",
         "",

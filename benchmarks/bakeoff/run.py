@@ -185,6 +185,7 @@ def main() -> None:
     if not options.draw:
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         kept.data |= {"rows": options.rows, "tables": TABLES, "machine": machine}
+        kept.data.pop("note", None)  # what it says of earlier passes does not hold of these
         kept.data["sizes"] = sizes(options.folder.resolve(), options.rows)
         with ThreadPoolExecutor(options.workers) as pool:
             list(pool.map(lambda name: play(name, kept, options), options.only or PACKAGES))
