@@ -86,20 +86,24 @@ def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics)
 def _tell_late(
     unit: UnitOfWork, request: Tell, number: int, metrics: Metrics, window: float
 ) -> bool:
-    """Answer a tell after the window: what counted may be told once more, and nothing else."""
+    """Answer a tell after the window: what counted when it closed may be told once more, and
+    nothing else. Corrections do not change that: a request has the same answer for ever.
+    """
     if request.reward is not None:
         check_number(request.reward)
-    outcome, _ = counted(unit, number, request.ticket)
+    outcome, _ = counted(unit, number, request.ticket, at_first=True)
     before = outcome.metrics or {}
     whole = together(before, metrics)
     is_told = not unit.state.book.accumulate and before == whole
     if is_told and outcome.reward == checked(unit, request.reward, whole):
         return False
+    now, _ = counted(unit, number, request.ticket)
+    since = "" if now.reward == outcome.reward else f" (since corrected: it {_as(now.reward)})"
     closed = when(outcome.time + window)
     told = f"its reward {request.reward!r} comes" if not metrics else "what is told comes"
     raise TicketError(
         f"the window of ticket {unit.shown(number)!r} closed at {closed}, and it "
-        f"{_as(outcome.reward)}: {told} too late "
+        f"{_as(outcome.reward)}{since}: {told} too late "
         "(correct(ticket, reward, reason) corrects what counted)"
     )
 
@@ -146,8 +150,12 @@ def _so_far(unit: UnitOfWork, before: Outcome, reward: float | None, metrics: Me
 # What is known of a ticket
 
 
-def counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, float]:
-    """Return what a ticket that is not open counts as now, and when it first counted."""
+def counted(
+    unit: UnitOfWork, number: int, ticket: object, at_first: bool = False
+) -> tuple[Outcome, float]:
+    """Return what a ticket that is not open counts as now, or counted as `at_first`, before any
+    correction; and when it first counted.
+    """
     ask, events = unit.log.event(number), unit.log.of_ticket(number)
     settings = unit.state.settings
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
@@ -157,6 +165,8 @@ def counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, flo
         raise TicketError(f"ticket {shown!r} was given back unused, and has no reward")
     told = (event.time for event in events if event.kind == Kind.TOLD)
     first = next(told) if settings.window is None else ask.time + settings.window
+    if at_first:
+        events = [event for event in events if event.kind != Kind.CORRECTED]
     return standing(settings, [ask, *events], unit.now).counted[number].outcome, first
 
 
