@@ -202,7 +202,7 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of documents and of signed ones.
 
     >>> sorted(schema()["$defs"])
-    ['envelope', 'weights']
+    ['contexts', 'envelope', 'weights']
     """
     text = Path(__file__).with_name("weights.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
