@@ -198,19 +198,20 @@ class Study(Looking):
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
-        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame)
-        with columns `arm` and `reward`, and perhaps `attributes` as an export has it; chances are
+        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame,
+        mappings) with columns `arm` and `reward`, and perhaps `attributes` as an export has it; chances are
         not kept, and a table that brings some is learnt from with a warning. In a study
         with contexts a context (and a column `context`) is in the place of attributes, and where
         arms are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
-        if frames.is_table(rewards) or isinstance(rewards, Mapping):
+        if not frames.is_table(rewards) and not isinstance(rewards, Mapping):
+            rewards = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
+        if isinstance(rewards, list) and not any(isinstance(row, Mapping) for row in rewards):
+            rows, numbers = rewards, list(range(1, len(rewards) + 1))
+        else:
             known = self._replica.look(lambda state: tuple(state.register))
             rows, numbers = past_data(rewards, known)
-        else:
-            rows = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
-            numbers = list(range(1, len(rows) + 1))
         return self._replica.transact(lambda unit: record(unit, rows, numbers, reason, key))
 
     # Deciding elsewhere, by published weights
