@@ -199,8 +199,8 @@ class Study(Looking):
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame,
-        mappings) with columns `arm` and `reward`, and perhaps `attributes` as an export has it; chances are
-        not kept, and a table that brings some is learnt from with a warning. In a study
+        mappings) with columns `arm` and `reward`, and perhaps `attributes` as an export has it;
+        chances are not kept, and a table that brings some is learnt from with a warning. In a study
         with contexts a context (and a column `context`) is in the place of attributes, and where
         arms are candidates, the features of one in that of the arm.
         """
