@@ -260,6 +260,12 @@ class Lives(RuleBasedStateMachine):
             self.call("study.resume()")
         self.after()
 
+    @rule(keep=st.sampled_from((None, 30.0, 70.0)))
+    def archive_events(self, keep: float | None) -> None:
+        """Old events go to a file."""
+        self.call(f"archive_events(study, {keep})")
+        self.after()
+
     @precondition(lambda self: len(self.arms) < 6)
     @rule()
     def add_new_arm(self) -> None:

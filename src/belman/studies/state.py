@@ -307,7 +307,7 @@ class State:
         elif kind in _CHANGING:
             self._change(event, body)
             tally.course.change(event, body)
-        elif kind not in (Kind.TOLD, Kind.RECORDED):
+        elif kind not in (Kind.TOLD, Kind.RECORDED, Kind.ARCHIVED):
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
         if body and kind in (Kind.TOLD, Kind.CORRECTED):

@@ -22,6 +22,7 @@ from belman.measures.soundness import SampleRatio
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
 from belman.studies.outcomes.bulk import Bulk, Group, Part, checked, parts
+from belman.studies.requests.publishing import segment_in
 from belman.studies.requests.rows import (
     InRow,
     Places,
@@ -131,7 +132,8 @@ def _context(unit: UnitOfWork, version: int | None, versions: Versions) -> dict[
     if version is None:
         why = "it learns by segment: give the version that a unit was assigned by"
         raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
-    return versions.context(version)
+    weights = versions[version]
+    return versions.context(version) or segment_in(unit.state, weights.segment)[1].context
 
 
 # Rows

@@ -206,7 +206,13 @@ class Versions(dict[int, Weights]):
         if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
             allowed = "give the number that weights have, or None where there were none"
             raise SettingError(f"version={shown(version)} is not valid: {allowed}")
-        found = self._standing.get(version) or version_in(self._log.event(version), version)
+        found = self._standing.get(version)
+        if found is None:
+            event = self._log.event(version)
+            if event is None and self._log.is_archived(version):
+                words = "events up to it are archived, and its outcomes are not taken any more"
+                raise SettingError(f"version={version} is too old: {words}")
+            found = version_in(event, version)
         self[version] = found
         return found
 
@@ -218,10 +224,12 @@ class Versions(dict[int, Weights]):
             found[places[arm]] = share
         return found
 
-    def context(self, version: int) -> dict[str, Any]:
-        """Return the context that a version was published for, in a study by segments."""
+    def context(self, version: int) -> dict[str, Any] | None:
+        """Return the context that a version was published for, in a study by segments; None where
+        its event is archived.
+        """
         event = self._log.event(version)
-        found: dict[str, Any] = json.loads((event and event.body) or "{}")[CONTEXT]
+        found: dict[str, Any] | None = json.loads((event and event.body) or "{}").get(CONTEXT)
         return found
 
 
