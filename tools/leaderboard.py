@@ -49,6 +49,7 @@ COLUMNS = {
     "tail": "99th percentile / Thompson",
     "tail_error": "± ",
     "worst": "worst cell",
+    "share": "of the attainable",
     "cells": "cells",
     "cost": "µs a turn",
     "horizon": "horizon",
@@ -130,6 +131,16 @@ def errors_of(cells: list[tuple[Floats, Floats]], draws: int = 200) -> tuple[flo
     return float(high[0] - low[0]) / 2.0, float(high[1] - low[1]) / 2.0
 
 
+def share_of(shares: list[float]) -> str:
+    """The mean share of the attainable over the cells that have one, in words.
+
+    >>> share_of([0.98, float("nan"), 0.96])
+    '97.0 %'
+    """
+    known = [share for share in shares if share == share]
+    return f"{100.0 * sum(known) / len(known):.1f} %" if known else "–"
+
+
 def measured(options: argparse.Namespace) -> dict[str, Any]:
     """A row for every policy that plays."""
     cells = [
@@ -145,6 +156,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         if name in LEFT_OUT:
             continue
         found: list[tuple[Floats, Floats]] = []
+        shares: list[float] = []
         for cell in cells:
             if not suite().plays(name, cell):
                 continue
@@ -155,6 +167,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 continue
             records = play(cell, seated, options.folder, options.seed)
             found.append((records[name], records["thompson"]))
+            shares.append(cell.share(float(records[name].mean())))
         if not found:
             continue
         player = parse.policy(name, 1_000)
@@ -169,6 +182,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 "tail": round(tail, 3),
                 "tail_error": round(tail_error, 3),
                 "worst": round(max(float(a.mean() / b.mean()) for a, b in found), 2),
+                "share": share_of(shares),
                 "cells": len(found),
                 "cost": round(known_cost(name, player, options.folder), 2),
                 "horizon": "yes" if knows_horizon(name) else "no",
@@ -202,7 +216,9 @@ def words(data: dict[str, Any]) -> str:
         f"{data['runs']:,} runs each; ratios to Thompson's regret, as geometric means over cells "
         "(below 1 is better than Thompson). A policy that plays fewer cells is compared on those. "
         "± is half a 95 % interval of the ratio before it, by a bootstrap of the runs; "
-        "a 99th percentile of fewer than 100 runs is hardly more than the worst run."
+        "a 99th percentile of fewer than 100 runs is hardly more than the worst run. "
+        "Of the attainable: the rewards earned, over the most that any policy can earn on average "
+        "(or a bound on that), on the cells that draw their arms from a prior."
     )
 
 
@@ -228,7 +244,9 @@ def markdown(data: dict[str, Any]) -> str:
         "| " + " | ".join(COLUMNS.values()) + " |",
         "|" + "---|" * len(COLUMNS),
     ]
-    lines += ["| " + " | ".join(str(row[key]) for key in COLUMNS) + " |" for row in data["rows"]]
+    lines += [
+        "| " + " | ".join(str(row.get(key, "–")) for key in COLUMNS) + " |" for row in data["rows"]
+    ]
     cells = "; ".join(data["cells"])
     return "\n".join([*lines, "", f"Cells: {cells}.", ""])
 

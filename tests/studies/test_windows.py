@@ -94,6 +94,33 @@ def test_after_the_window_a_tell_is_refused_and_says_what_counted(opened, clock)
         study.tell(silent, 1)
 
 
+def test_a_tell_after_the_window_has_one_answer_whatever_is_corrected_since(opened, clock):
+    study = opened(arms=["only"], window=60, clock=clock)
+    told, silent = study.ask(2)
+    study.tell(told, 1, key="first")
+    clock.now += 60.0
+
+    def answers():
+        return [
+            study.tell(told, 1, key="late"),
+            study.tell(silent, 0, key="silent"),
+            study.tell(told, 1, key="first"),
+        ]
+
+    def refused(ticket, reward):
+        with pytest.raises(errors.TicketError, match="closed at"):
+            study.tell(ticket, reward, key="other")
+
+    assert answers() == [False, False, False]
+    refused(told, 0)
+    for reward in (0, None, 1, 0):
+        study.correct(told, reward, "refund")
+        study.correct(silent, reward, "found")
+        assert answers() == [False, False, False]
+        refused(told, 0)
+        refused(silent, 1)
+
+
 def test_a_reader_is_ahead_of_the_log_and_a_writer_with_a_slow_clock_still_agrees(opened, clock):
     """Readers settle on a copy: what they saw must not close windows for whoever writes later."""
     ahead = opened(arms=["a", "b"], window=60, clock=clock)
@@ -459,7 +486,7 @@ def tell(study, twin, ticket, reward, now):
         if news:
             slip.told.append((study.number, reward))
         return
-    known = slip.told[0][1] if not windowed else twin.counts_as(slip)
+    known = slip.told[0][1] if not windowed else twin.first_count(slip)
     if not twin.settings.accumulate and known == reward:
         assert study.tell(ticket, reward) is False
     else:

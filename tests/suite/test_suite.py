@@ -87,6 +87,8 @@ def test_ratios_ranks_and_summary_by_hand():
     assert (row["best rival"], row["/ best"]) == ("imed", pytest.approx(4.0 / 3.0))
     assert (row["best of all"], row["/ of all"]) == ("greedy", 2.0)
     assert row["p99 / Thompson"] == pytest.approx(2.98 / 4.0)
+    limit = belman.measures.attainable(cell.problem, cell.horizon, draws=400)
+    assert row["of the attainable"] == pytest.approx((limit.best_arm - 2.0) / limit.rewards)
     summary = summary_table({"development": table}).row("development")
     assert (summary["/ Thompson"], summary["worst"], summary["p99 no worse"]) == (
         pytest.approx(0.5),

@@ -116,12 +116,9 @@ class Notes:
             if event.kind == Kind.TOLD:
                 tells[event.ticket or 0].append(event.reward)
         told = {number_of(ticket): list(by.values()) for ticket, by in self.told.items()}
-        late = study.settings.window is not None  # then what a ticket counts as may be told again
-        may = {number_of(t): {*rewards} for t, rewards in self.corrected.items()} if late else {}
+        late = study.settings.window is not None  # then what silence counted as may be told
         silent = {study.settings.silent_reward} if late else set()
-        lost = {
-            n for n in told.keys() - tells.keys() if not {*told[n]} <= silent | may.get(n, set())
-        }
+        lost = {n for n in told.keys() - tells.keys() if not {*told[n]} <= silent}
         holds(not lost, f"told {sorted(lost)}, which is not in the log")
         holds(not tells.keys() - told.keys(), f"nobody told {tells.keys() - told.keys()}")
         for number, rewards in tells.items():

@@ -54,12 +54,16 @@ from belman.measures.summary import (
 from belman.registry import offered as _offered
 
 if _typing.TYPE_CHECKING:
+    from belman.measures.limit import Attainable, attainable
     from belman.measures.planning import Plan, plan
 
-__all__ = [*_offered(globals()), "Plan", "bet_intervals", "plan"]
+#: They play in the lab, which takes time to import, or need its problems.
+_LATER = {"Plan": "planning", "plan": "planning"}
+_LATER |= {"Attainable": "limit", "attainable": "limit"}
+__all__ = [*_offered(globals()), "Attainable", "Plan", "attainable", "bet_intervals", "plan"]
 
 
 def __getattr__(name: str) -> _typing.Any:
-    if name in ("Plan", "plan"):  # they play in the lab, which takes time to import
-        return getattr(_importlib.import_module("belman.measures.planning"), name)
+    if name in _LATER:
+        return getattr(_importlib.import_module(f"belman.measures.{_LATER[name]}"), name)
     raise AttributeError(f"module 'belman.measures' has no attribute {name!r}")

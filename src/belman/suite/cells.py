@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from belman.families import family_named
 from belman.files import write_atomically
 from belman.lab import simulate
 from belman.lab.design import sources, versions
+from belman.measures.limit import Attainable, attainable
 from belman.policies.policy import Policy
 from belman.problems import Problem
 from belman.problems.stationary import RandomStationary, Stationary
@@ -37,6 +39,8 @@ SPLITS = ("development", "validation")
 Records = dict[str, NDArray[np.float64]]
 #: The largest cells of the quick suite, and their runs.
 QUICK_ARMS, QUICK_HORIZON, QUICK_RUNS = 10, 500, 100
+#: The most arms × horizon² whose bound is computed: some ten seconds.
+_MOST_PLANNED = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,20 @@ class Cell:
     def key(self) -> str:
         """What it is called on disk."""
         return f"{self.kind}-{self.arms}-{self.horizon}"
+
+    def share(self, regret: float) -> float:
+        """The least share of the attainable rewards that a policy of this mean regret earns; NaN
+        for arms without a prior, and where the bound would take minutes.
+        """
+        drawn = isinstance(self.problem, RandomStationary) and self.problem.between is None
+        if not drawn or self.arms * self.horizon**2 > _MOST_PLANNED:
+            return math.nan
+        return _limit(self.problem, self.horizon).share(regret)
+
+
+@functools.cache
+def _limit(problem: Problem, horizon: int) -> Attainable:
+    return attainable(problem, horizon, draws=400)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from belman.suite.cells import Cell, Records, Suite
 from belman.table import Table
 
 ANYTIME = "anytime"
+#: The share of the rewards that the best possible policy earns, or at least, where that is a bound.
+LIMIT = "of the attainable"
 
 
 def half_interval(values: NDArray[np.float64]) -> float:
@@ -49,7 +51,9 @@ def _ratio(records: Records, ours: str, rival: str | None) -> float:
 
 Played = Mapping[Cell, Records]
 CELL_COLUMNS = "cell|regret|±|rank|/ Thompson|best rival|/ best|best of all|/ of all|p99 / Thompson"
+CELL_COLUMNS += f"|{LIMIT}"
 SUMMARY_COLUMNS = "split|cells|/ Thompson|worst|/ best|worst |/ of all|worst  |p99 no worse"
+SUMMARY_COLUMNS += f"|{LIMIT}"
 
 
 def _table(columns: str, rows: list[Sequence[object]], title: str) -> Table:
@@ -79,7 +83,7 @@ def cell_table(given: Suite, played: Played, split: str, ours: str = "belman") -
             f"{rank} of {len(fair) + 1}",
         )
         best = (rival or "–", ratio(rival), anyone or "–", ratio(anyone))
-        rows.append((*row, ratio("thompson"), *best, tail))
+        rows.append((*row, ratio("thompson"), *best, tail, cell.share(float(regrets.mean()))))
     return _table(CELL_COLUMNS, rows, f"{split}: regret of {ours}, and its ratio to rivals")
 
 
@@ -93,6 +97,8 @@ def summary_table(tables: Mapping[str, Table]) -> Table:
             row += [geometric_mean(ratios), max(ratios)] if ratios else [math.nan, math.nan]
         tails = [value for value in table["p99 / Thompson"] if math.isfinite(value)]
         row.append(f"{100 * sum(value <= 1.0 for value in tails) / max(len(tails), 1):.0f} %")
+        shares = [value for value in table[LIMIT] if math.isfinite(value)]
+        row.append(sum(shares) / len(shares) if shares else math.nan)
         rows.append(row)
     title = "ratios of regret: geometric mean over cells, and the worst cell"
     return _table(SUMMARY_COLUMNS, rows, title)

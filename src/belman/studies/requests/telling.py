@@ -20,7 +20,7 @@ from belman.studies.rules.metrics import Metrics, check_values, together, told_i
 from belman.studies.rules.metrics import body as metrics_body
 from belman.studies.rules.utility import Utility
 from belman.studies.ticket import Ticket, unknown
-from belman.studies.unit_of_work import UnitOfWork, check_key
+from belman.studies.unit_of_work import UnitOfWork, archived, check_key
 
 
 class Tell(NamedTuple):
@@ -72,8 +72,10 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
 def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
     """Answer a tell of a ticket that was told, where there is no window: the first one stands."""
     reward = checked(unit, request.reward, metrics)
-    counted(unit, number, request.ticket)
-    first, shown = unit.log.of_ticket(number)[0], unit.shown(number)
+    events, shown = unit.log.of_ticket(number), unit.shown(number)
+    if not events or _was_returned(events):
+        counted(unit, number, request.ticket)  # says what is wrong
+    first = events[0]
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
@@ -86,20 +88,24 @@ def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics)
 def _tell_late(
     unit: UnitOfWork, request: Tell, number: int, metrics: Metrics, window: float
 ) -> bool:
-    """Answer a tell after the window: what counted may be told once more, and nothing else."""
+    """Answer a tell after the window: what counted when it closed may be told once more, and
+    nothing else. Corrections do not change that: a request has the same answer for ever.
+    """
     if request.reward is not None:
         check_number(request.reward)
-    outcome, _ = counted(unit, number, request.ticket)
+    outcome, _ = counted(unit, number, request.ticket, at_first=True)
     before = outcome.metrics or {}
     whole = together(before, metrics)
     is_told = not unit.state.book.accumulate and before == whole
     if is_told and outcome.reward == checked(unit, request.reward, whole):
         return False
+    now, _ = counted(unit, number, request.ticket)
+    since = "" if now.reward == outcome.reward else f" (since corrected: it {_as(now.reward)})"
     closed = when(outcome.time + window)
     told = f"its reward {request.reward!r} comes" if not metrics else "what is told comes"
     raise TicketError(
         f"the window of ticket {unit.shown(number)!r} closed at {closed}, and it "
-        f"{_as(outcome.reward)}: {told} too late "
+        f"{_as(outcome.reward)}{since}: {told} too late "
         "(correct(ticket, reward, reason) corrects what counted)"
     )
 
@@ -146,10 +152,16 @@ def _so_far(unit: UnitOfWork, before: Outcome, reward: float | None, metrics: Me
 # What is known of a ticket
 
 
-def counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, float]:
-    """Return what a ticket that is not open counts as now, and when it first counted."""
+def counted(
+    unit: UnitOfWork, number: int, ticket: object, at_first: bool = False
+) -> tuple[Outcome, float]:
+    """Return what a ticket that is not open counts as now, or counted as `at_first`, before any
+    correction; and when it first counted.
+    """
     ask, events = unit.log.event(number), unit.log.of_ticket(number)
     settings = unit.state.settings
+    if ask is None and unit.log.is_archived(number):
+        raise archived(number)
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
         raise unknown(ticket, unit.name)
     if _was_returned(events):
@@ -157,6 +169,8 @@ def counted(unit: UnitOfWork, number: int, ticket: object) -> tuple[Outcome, flo
         raise TicketError(f"ticket {shown!r} was given back unused, and has no reward")
     told = (event.time for event in events if event.kind == Kind.TOLD)
     first = next(told) if settings.window is None else ask.time + settings.window
+    if at_first:
+        events = [event for event in events if event.kind != Kind.CORRECTED]
     return standing(settings, [ask, *events], unit.now).counted[number].outcome, first
 
 

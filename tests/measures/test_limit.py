@@ -1,0 +1,132 @@
+"""What is attainable, against a recursion over histories and against policies that are played."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import belman
+from belman.errors import SettingError
+from belman.measures import attainable, limit
+from belman.measures.limit import most_successes
+
+
+def by_recursion(priors, horizon):
+    """The best policy over (successes, failures) of all arms, one state after another."""
+
+    @functools.cache
+    def value(state, left):
+        if left == 0:
+            return 0.0
+        found = []
+        for a, (wins, losses) in enumerate(state):
+            chance = wins / (wins + losses)
+            won = (*state[:a], (wins + 1.0, losses), *state[a + 1 :])
+            lost = (*state[:a], (wins, losses + 1.0), *state[a + 1 :])
+            found.append(
+                chance * (1.0 + value(won, left - 1)) + (1.0 - chance) * value(lost, left - 1)
+            )
+        return max(found)
+
+    return value(tuple(map(tuple, priors)), horizon)
+
+
+@pytest.mark.parametrize(
+    ("priors", "horizon"),
+    [
+        ([[1.0, 1.0]], 4),
+        ([[1.0, 1.0], [1.0, 1.0]], 9),
+        ([[2.0, 8.0], [0.5, 0.5]], 8),
+        ([[1.0, 1.0], [2.0, 1.0], [5.0, 5.0]], 6),
+        ([[0.3, 2.0], [2.0, 2.0], [1.0, 4.0]], 7),
+    ],
+)
+def test_the_programme_is_the_recursion(priors, horizon):
+    found = most_successes(np.array(priors), horizon)
+    assert found == pytest.approx(by_recursion(priors, horizon), rel=1e-13)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("arms", "horizon", "regret"),
+    [(2, 50, 1.337), (2, 100, 1.748), (2, 200, 2.239), (3, 50, 2.283)],
+)
+def test_known_optima(arms, horizon, regret):
+    found = attainable(belman.problems.random_bernoulli(arms), horizon)
+    assert found.exact
+    assert found.error == 0.0
+    assert found.regret == pytest.approx(regret, abs=5e-4)
+    assert found.best_arm == pytest.approx(horizon * arms / (arms + 1.0), rel=1e-9)
+    assert found.share(found.regret) == pytest.approx(1.0)
+
+
+def planned(paid):
+    """The best split of the horizon over arms that pay these sums, by trying all."""
+    horizon = len(paid[0]) - 1
+    if len(paid) == 1:
+        return paid[0][horizon]
+    return max(
+        paid[0][n] + planned([row[: horizon - n + 1] for row in paid[1:]])
+        for n in range(horizon + 1)
+    )
+
+
+@pytest.mark.compiled
+def test_the_bound_is_the_planner_s(monkeypatch):
+    """Two truths with the same random words, planned by trying all splits of the horizon."""
+    family, words = belman.families.Bernoulli(), belman.chance.generator(5)
+    horizon, arms, prior = 7, 3, (1.0, 1.0)
+    problem = belman.problems.random_bernoulli(arms)
+    monkeypatch.setattr(limit, "LONGEST", {})
+    regrets = []
+    for _ in range(2):
+        paid, best, seen, luck = [], -1.0, -1.0, 0.0
+        for _ in range(arms):
+            theta = float(family.sample_parameters(prior, words, 1)[0, 0])
+            belief, sums = np.array(prior), [0.0]
+            for _ in range(horizon):
+                sums.append(sums[-1] + family.expected_reward(belief))
+                belief = family.update(belief, float(family.sample_rewards([theta], words, 1)[0]))
+            best, expected = max(best, theta), family.expected_reward(belief)
+            if expected > seen:
+                seen, luck = expected, expected - theta
+            paid.append(sums)
+        regrets.append(horizon * (best + luck) - planned(paid))
+    found = attainable(problem, horizon, draws=2, seed=5)
+    assert not found.exact
+    assert found.regret == pytest.approx(np.mean(regrets), abs=1e-9)
+
+
+@pytest.mark.compiled
+def test_no_policy_is_better_than_the_bound_and_the_bound_than_the_optimum(monkeypatch):
+    """Each of four comparisons errs with a chance below 1e-5: five standard errors."""
+    for problem, horizon in (
+        (belman.problems.random_bernoulli(3), 50),
+        (belman.problems.random_gaussian(4), 100),
+        (belman.problems.random_exponential(3), 60),
+    ):
+        exact = attainable(problem, horizon)
+        with monkeypatch.context() as without:
+            without.setattr(limit, "LONGEST", {})
+            bound = attainable(problem, horizon, draws=2_000)
+        assert not bound.exact
+        assert bound.error > 0.0
+        assert bound.regret <= exact.regret + 5.0 * (bound.error + exact.error) / 1.96
+        played = belman.simulate([belman.BelMan()], problem, horizon, 2_000, 3, progress=False)
+        regrets = played.regret.values[0, :, -1]
+        error = regrets.std() / math.sqrt(len(regrets))
+        assert regrets.mean() >= exact.regret - 5.0 * (error + exact.error / 1.96)
+
+
+def test_what_has_no_prior_is_refused():
+    for problem in (
+        belman.problems.bernoulli([0.4, 0.5]),
+        belman.problems.random_bernoulli(2, between=(0.2, 0.4)),
+    ):
+        with pytest.raises(SettingError, match="drawn from a prior of their family"):
+            attainable(problem, 50)
+    with pytest.raises(SettingError, match="horizon"):
+        attainable(belman.problems.random_bernoulli(2), 0)
