@@ -234,7 +234,8 @@ class Study(Looking):
         as few units move as the change of the weights requires. Whoever cannot renew weights may
         use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
         with its own versions; in a study that learns by segment it is given as a context,
-        {"country": "fr"}, and the weights are that segment's.
+        {"country": "fr"}, and the weights are that segment's. A study along features publishes
+        draws of its coefficients, by which `assign` decides in a context.
         """
         plan = check_plan(decisions, every, valid_for)
         why = check_reason(reason)
@@ -289,10 +290,11 @@ class Study(Looking):
         bad) none of them; the count.
 
         Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, and
-        attributes, or mappings with these names; a version of None is for units that were assigned
-        without weights. `report(by=…)` splits by attributes, as it does for tickets. Sums per
-        (version, segment, arm) do as well where the family allows: mappings with version, arm, n,
-        sum and squares. Both may be columns, a data frame, or the path of a file.
+        attributes, or mappings with these names, and a `context` in a study along features; a
+        version of None is for units that were assigned without weights. `report(by=…)` splits by
+        attributes, as it does for tickets. Sums per (version, segment, arm) do as well where the
+        family allows: mappings with version, arm, n, sum and squares. Both may be columns, a data
+        frame, or the path of a file.
         Under one idempotency `key` a batch counts once; the rows themselves are their key where
         none is given. Under a window a row waits until its own has closed, and the last one of a
         unit and version stands until then.
