@@ -97,6 +97,32 @@ def test_events_in_time_are_rewards_and_silence_counts(studies, client, now):
     assert not [one for one in studies["button"].report().findings if one.alarm]
 
 
+def test_flags_of_a_study_with_contexts_go_by_attributes(tmp_path, now):
+    with running(tmp_path) as service:
+        study = open_study(
+            "offer",
+            ["blue", "green"],
+            storage=service.storage,
+            seed=1,
+            context=["country"],
+            floor=0.2,
+        )
+        past = [("blue", 1, {"country": "fr"}), ("green", 0, {"country": "fr"})] * 20
+        study.record([*past, ("blue", 0, {"country": "de"}), ("green", 1, {"country": "de"})] * 20)
+        weights = study.publish(100, valid_for=None)
+        given = {"within": 60.0, "start": False, "timeout": HANG, "clock": lambda: now[0]}
+        api.set_provider_and_wait(BelmanProvider(service.url, ["offer"], **given))
+        for unit in UNITS:
+            user = EvaluationContext(unit, {"country": "de", "device": "phone"})
+            found = api.get_client().get_string_value("offer", "none", user)
+            assert found == assign(weights, unit, {"country": "de"}).arm
+        now[0] += 61.0
+        api.get_client().track("offer", of("nobody"))  # hands in what is over
+        api.shutdown()
+        api.clear_providers()
+        assert study.status()["told"] == len(UNITS) + 840
+
+
 def test_what_cannot_be_evaluated_gives_the_default_and_says_why(client):
     flags = client()
     for unit, call, code in (

@@ -25,7 +25,17 @@ NASTY = '=\x1b[2J\x9b2J\u202e[/b]<script>alert(1)</script>|[x](y)`*\\"\r\n\t!'
 #: Commands that show nothing of what a stranger wrote.
 CHANGES = {
     *("create", "tell", "correct", "import", "observe", "pause", "resume", "add-arm", "retire-arm"),
-    *("ship", "unship", "exposure", "guard", "archive", "restore", "delete", "migrate"),
+    *(
+        "ship",
+        "unship",
+        "exposure",
+        "guard",
+        "archive",
+        "archive-events",
+        "restore",
+        "delete",
+        "migrate",
+    ),
 }
 
 

@@ -205,7 +205,7 @@ def test_a_report_from_the_shell(study, tmp_path):
         study("report", "button", "--control", "blu")
 
 
-def test_guard_rails_shipping_and_archives_from_the_shell(study):
+def test_guard_rails_shipping_and_archives_from_the_shell(study, tmp_path):
     study(
         "create", "button", "--arms", "blue,green", "--control", "blue", "--control-share", 0.3,
         "--floor", "green=0.1", "--guard", "refund < 0.05", "--stop-when", "sure", "--then", "say",
@@ -220,6 +220,11 @@ def test_guard_rails_shipping_and_archives_from_the_shell(study):
     assert "all traffic goes to green" in study("ship", "button", "--reason", "enough")
     assert "All traffic goes to green." in study("report", "button")
     study("unship", "button")
+    file = tmp_path / "old.parquet"
+    assert "no event is older than 30 days" in study("archive-events", "button", file)
+    assert "events to" in study("archive-events", "button", file, "--keep", 0)
+    assert file.exists()
+    assert "events, state" in study("check", "button")
     study("archive", "button", "--reason", "done")
     assert "button" not in study("list")
     assert "button" in study("list", "--archived")

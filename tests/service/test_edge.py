@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from typer.testing import CliRunner
 
-from belman.assignment import Weights, assign, schema, verify
+from belman.assignment import LocalDecider, Weights, assign, schema, verify
 from belman.cli import app as command_line
 from belman.errors import ArmError, SettingError, StudyError
 from belman.studies import Study
@@ -64,6 +64,27 @@ def test_signed_weights_are_trusted_by_the_key_of_the_study(service, study):
     assert keys == {(own := Study(study.name, service.storage).signing_key).id: own.public}
     for document in (signed, made.to_json()):
         jsonschema_rs.validate(schema(), json.loads(document))
+
+
+def test_a_study_with_contexts_is_decided_at_the_edge(service, client):
+    jsonschema_rs = pytest.importorskip("jsonschema_rs")
+    study = client.create("offers", ["a", "b"], context=["country", "age"], seed=1)
+    made = study.publish(10)
+    jsonschema_rs.validate(schema(), json.loads(made.to_json()))
+    context = {"country": "fr", "age": 31}
+    rows = [
+        {"unit": f"u{i}", "version": made.version, "reward": 1.0, "context": context}
+        | {"arm": assign(made, f"u{i}", context).arm}
+        for i in range(20)
+    ]
+    assert study.observe(rows) == 20
+    with LocalDecider(service.url, "offers", fallback="a", start=False) as edge:
+        assert edge.fetch()
+        decision = edge.decide("u99", context)
+        assert decision.version == made.version
+        assert edge.observe(decision, 0.0)
+        assert edge.send()
+    assert study.status()["told"] == 21
 
 
 def test_outcomes_count_once_and_all_or_none(service, study):

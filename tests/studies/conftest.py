@@ -17,6 +17,7 @@ from tests.studies.postgres import REASON, Postgres, programs
 #: Modules of what the databases do themselves.
 BOTH = {
     "test_archive",
+    "test_archived_events",
     "test_bulk_together",
     "test_chain",
     "test_concurrency",

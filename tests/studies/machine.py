@@ -8,7 +8,9 @@ says how many there were. What it finds is printed as the fewest calls that show
 from __future__ import annotations
 
 import argparse
+import ast
 import itertools
+import re
 import sys
 import tempfile
 import time
@@ -30,7 +32,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from belman import errors
+from belman import assign, errors
 from belman.engine import tiers
 from tests.studies import machine_settings as choices
 from tests.studies.life import ALONE, KEEP, REFUSED, WAIT, DifferenceError, Life, shrunk
@@ -115,7 +117,9 @@ class Lives(RuleBasedStateMachine):
 
     def _context(self, who: int) -> str:
         contexts = choices.CONTEXTUAL[self.drawn.kind][1]
-        return contexts[who % len(contexts)]
+        found = contexts[who % len(contexts)]
+        has_array = "text" in self.drawn.get("context", "")
+        return found if has_array else re.sub(r", 'text': \[.*?\]", "", found)
 
     def _asked(self, who: int) -> str:
         """The context, and the candidates, of an ask, as code."""
@@ -256,6 +260,12 @@ class Lives(RuleBasedStateMachine):
             self.call("study.resume()")
         self.after()
 
+    @rule(keep=st.sampled_from((None, 30.0, 70.0)))
+    def archive_events(self, keep: float | None) -> None:
+        """Old events go to a file."""
+        self.call(f"archive_events(study, {keep})")
+        self.after()
+
     @precondition(lambda self: len(self.arms) < 6)
     @rule()
     def add_new_arm(self) -> None:
@@ -315,14 +325,23 @@ class Lives(RuleBasedStateMachine):
         rows, news = [], {}
         for i in range(count):
             given = self.rewards[(reward + i) % len(self.rewards)]
-            if self.weighted:
+            in_context = ""
+            if self.drawn.kind == "contexts":
+                in_context = self._context(some + i)
+                attributes = attributes or "None"
+            if self.found is not None and in_context:
+                name = f"unit {self.rows}"
+                arm = assign(self.found, name, ast.literal_eval(in_context)).arm
+                who = f"{name!r}, {self.found.version}, {arm!r}"
+            elif self.weighted:
                 arm = self.weighted[(some + i) % len(self.weighted)]
                 who = f"{unit(self.found, arm, some + i)!r}, {self.found.version}, {arm!r}"
             else:
                 who = f"'unit {self.rows}', None, {self._arm(some + i)!r}"
             self.rows += 1
             news[who] = given
-            rows.append(f"({_listed(who, str(given), f'clock() - {ago}', attributes)})")
+            rest = (f"clock() - {ago}", attributes, in_context)
+            rows.append(f"({_listed(who, str(given), *rest)})")
         key = f"key='rows {self.rows}'" if some % 2 else ""
         found = self.call(f"study.observe({_listed(f'[{_listed(*rows)}]', key)})")
         if found is not REFUSED:

@@ -162,6 +162,8 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     if not independent:
         found |= CONTEXTUAL[found.kind][0]
         found.pop("early", None)
+    if found.kind == "contexts" and draw(st.booleans()):
+        found["context"] = "['country', 'age']"  # without an array, which is not published
     goal = draw(st.sampled_from(GOALS)) if found.kind != "candidates" else "none"
     if goal != "none":
         found["goal"] = repr(goal)

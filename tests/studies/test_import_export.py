@@ -147,3 +147,15 @@ def test_chances_of_past_data_are_not_dropped_without_a_word(tmp_path):
     study.export(tmp_path / "log.csv")
     assert study.record(tmp_path / "log.csv") == 8
     study.storage.close()
+
+
+def test_past_data_may_be_mappings(tmp_path):
+    study = open_study("study", ["a", "b"], storage=f"sqlite:///{tmp_path}/studies.db")
+    rows = [{"arm": "a", "reward": 1}, {"arm": "b", "reward": 0}]
+    assert study.record(rows) == study.record(iter(rows)) == 2
+    assert study.status()["reward"] == 2.0
+    with pytest.warns(UserWarning, match="column 'probability' is not kept"):
+        study.record([{**rows[0], "probability": 0.5}])
+    with pytest.raises(errors.SettingError, match="row 2"):
+        study.record([rows[0], ("a", 1)])
+    study.storage.close()

@@ -6,9 +6,11 @@ two processes in turn. All have to answer the same.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 import signal
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +28,7 @@ from tests.studies.forks import snapshots
 
 _TICKET = re.compile(r"\b\d+-[0-9a-z]{8,}\b")
 NO_SNAPSHOTS = 10**9
+_FILES = itertools.count(1)
 
 
 class HangingError(Exception):
@@ -87,15 +90,24 @@ class World:
         *,
         lives_on: bool = True,
         every: int = NO_SNAPSHOTS,
+        folder: str = "",
     ) -> None:
-        self.title, self.storages, self.clock = title, storages, clock
+        self.title, self.storages, self.clock, self.folder = title, storages, clock, folder
         self.lives_on, self.every = lives_on, every
         self._calls = 0
         self.names: dict[str, Any] = {
             "belman": belman, "policies": policies, "dependent": dependent, "exposure": exposure,
             "shown": shown, "evidence": evidence, "archive": archive, "restore": restore,
-            "Ask": Ask, "Tell": Tell, "clock": clock, "t": [],
+            "Ask": Ask, "Tell": Tell, "clock": clock, "t": [], "archive_events": self._archived,
         }  # fmt: skip
+
+    def _archived(self, study: Study, keep: float | None) -> int:
+        """Move old events to a file; where the log alone is to be read, that file is read too."""
+        path = f"{self.folder}/{next(_FILES)}.parquet"
+        moved = study.archive_events(path, keep=keep, reason="old")
+        if not self.lives_on and self.every == NO_SNAPSHOTS:
+            study.storage.execute("DELETE FROM belman_snapshots")
+        return moved
 
     def begin(self, code: str) -> None:
         """Open the study for the first time."""
@@ -136,18 +148,21 @@ class Places:
         first, second, third, fourth = urls
         self.others = 0  # lives that were lived once more, to find the fewest lines
         self.storages = [Storage(url) for url in (first, second, third, fourth, fourth)]
+        self.folder = tempfile.TemporaryDirectory()
 
     def worlds(self, clock: Clock, every: int) -> list[World]:
         """The worlds; one of them keeps a snapshot `every` so many events."""
         live, kept, log, *both = self.storages
+        there: Any = {"clock": clock, "folder": self.folder.name}
         return [
-            World("live", [live], clock),
-            World("opened from a snapshot", [kept], clock, lives_on=False, every=every),
-            World("opened from the log", [log], clock, lives_on=False),
-            World("two processes", both, clock),
+            World("live", [live], **there),
+            World("opened from a snapshot", [kept], lives_on=False, every=every, **there),
+            World("opened from the log", [log], lives_on=False, **there),
+            World("two processes", both, **there),
         ]
 
     def close(self) -> None:
+        self.folder.cleanup()
         for storage in self.storages:
             storage.close()
 

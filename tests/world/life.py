@@ -8,6 +8,7 @@ is shown by the fewest of them.
 from __future__ import annotations
 
 import contextlib
+import glob
 import logging
 import os
 import random
@@ -57,7 +58,7 @@ OFTEN = {
     "add_arm": 1, "set_policy": 1, "set_exposure": 1, "set_guard": 1, "pause": 1, "resume": 2,
     "ship": 1, "unship": 1, "publish": 2, "observe": 3, "sums": 1, "correct_rows": 1, "wait": 3,
     "look": 2, "fetch": 2, "decide": 3, "send": 2, "edge_dies": 1, "dies": 1, "insist": 2,
-    "arrive": 2, "backup": 1, "restore": 1, "compare": 1, "crowd": 2,
+    "arrive": 2, "backup": 1, "restore": 1, "compare": 1, "crowd": 2, "archive": 4,
 }  # fmt: skip
 LOOKS = ("beliefs", "report", "explain", "metrics", "history", "verdict", "status", "replay")
 #: The service has no route for these.
@@ -140,6 +141,8 @@ class World:
         self.flying: list[Request] = []
         self.counted: Counter[str] = Counter()
         self.units, self.is_restored = 0, False
+        self.files, self.folder = 0, folder
+        self.tried: dict[str, float] = {}  # when a call was made for the first time, by its key
         self.found: list[str] = []
         self.edge: Any = None
         self.sending: list[dict[str, Any]] = []  # rows of the edge of which nobody knows
@@ -150,6 +153,8 @@ class World:
             for end in ("", "-wal", "-shm"):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name + end)
+        for name in glob.glob(f"{folder}/*.parquet"):
+            os.unlink(name)
         self.processes[2] = Program(*self._around(), arms=ARMS[:3], **given.settings)
         family = self.study.settings.family.name
         self.rewards = REWARDS.get(family, (0.0, 1.0))
@@ -273,6 +278,7 @@ class World:
 
     def insist(self, call: Call, again: bool = False) -> Any:
         """Make a call, perhaps not for the first time."""
+        self.tried.setdefault(call.key, self.now)
         try:
             answer = self._made(call)
         except errors.BelmanError as error:
@@ -483,6 +489,7 @@ class World:
             else:
                 call = Call("ask", (1 + i,), self._context(by.some), key, True)
             calls.append(call)
+            self.tried.setdefault(key, self.now)
             requests.append(request(call, path, header))
         service.begin(self._plan())
         try:
@@ -598,6 +605,40 @@ class World:
             except (errors.UnknownTicketError, errors.TicketError):
                 pass
         self.counted["restores"] += 1
+
+    def do_archive(self, by: Operation) -> None:
+        """Old events go to a file; what somebody may yet send again is younger than they are."""
+        keep = (None, 30.0, 200.0)[by.more % 3] if len(self.stack) == 1 else 200.0
+        old = self.now - (keep or 0.0)
+        waits = self.edge is not None and self.edge.counts.waiting
+        unknown = [key for key in self.notes.unknown if self.tried[key] <= old]
+        program = self.program
+        if self.flying or waits or unknown or program.is_busy:
+            return
+        self.files += 1
+        program.begin(self._plan())
+        program.is_busy = True
+        try:
+            path = f"{self.folder}/{self.files}.parquet"
+            moved = program.study.archive_events(path, keep=keep, reason="old")
+            self.counted["archive"] += moved > 0
+            self.counted["events archived"] += moved
+        except (*SETTLED, errors.StudyError):
+            self.counted["archive, failed"] += 1
+        finally:
+            program.is_busy = False
+            program.begin({})
+            self._forget(old)
+
+    def _forget(self, old: float) -> None:
+        """Send nothing again whose key is archived, or that was no news and whose ticket is."""
+
+        def is_known(call: Call, answer: Any) -> bool:
+            of = call.arguments[0] if call.method in ("tell", "correct") else None
+            asked = self.notes.tickets[of].time if of in self.notes.tickets else self.now
+            return self.tried[call.key] > old and bool(asked > old or answer)
+
+        self.notes.answered = [one for one in self.notes.answered if is_known(*one)]
 
     # What has to hold
 

@@ -1,5 +1,5 @@
 // Assign units to arms by a weights document, as docs/reference/assignment.md specifies it: for pages, edge workers and
-// Node.js. No dependencies. `assign(document, unit)` takes the parsed JSON of a weights document; `verify(text, keys)` gives
+// Node.js. No dependencies. `assign(document, unit, context)` takes the parsed JSON of a weights document; `verify(text, keys)` gives
 // that of a signed one, where it can be trusted.
 
 const POINTS = 2 ** 32;
@@ -437,6 +437,127 @@ function check(weights) {
   if (wrong !== undefined) throw refused(`its ${wrong} cannot be`);
 }
 
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+const CODES = { number: 3, square: 3, log: 3, level: 2, missing: 1, others: 1 };
+const isPlace = (value) => isNone(value) || isWhole(value, 0);
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+function isSlot(slot, names) {
+  if (!Array.isArray(slot) || typeof slot[0] !== "string") return false;
+  const [kind, name, ...rest] = slot;
+  if (kind === "constant") return slot.length === 1;
+  if (!Object.hasOwn(CODES, kind) || slot.length - 1 !== CODES[kind]) return false;
+  if (typeof name !== "string" || !Object.hasOwn(names, name)) return false;
+  if (kind === "level") return typeof rest[0] === "string";
+  return rest.length === 0 || (rest.every(isNumber) && rest[1] > 0);
+}
+
+// What decides by context, with its coefficients slot by slot; refuses what Python refuses (contexts.py).
+function prepareContexts({ contexts, arms, floors }) {
+  if (!isObject(contexts)) throw refused("its contexts cannot be");
+  const { names, slots, draws, coefficients, settled, most = 1, control } = contexts;
+  const parts = {
+    names: isObject(names) && Object.values(names).every((kind) => [null, "number", "category"].includes(kind)),
+    slots: Array.isArray(slots) && slots.length > 0 && isObject(names) && slots.every((slot) => isSlot(slot, names)),
+    draws: isWhole(draws, 1) && draws <= 2 ** 31,
+    coefficients: typeof coefficients === "string",
+    most: isNumber(most) && most >= 0 && most <= 1,
+    places: [settled, control].every((place) => isPlace(place) && (isNone(place) || place < arms.length)),
+    floors: Math.min(...floors) >= 0 && floors.reduce((sum, floor) => sum + Math.floor(floor * POINTS), 0) <= POINTS,
+    arms: arms.length > (isNone(settled) ? 0 : 1),
+  };
+  const wrong = Object.keys(parts).find((name) => !parts[name]);
+  if (wrong !== undefined) throw refused(`the ${wrong} of its contexts cannot be`);
+  let bytes;
+  try {
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(coefficients) || coefficients.length % 4) throw new TypeError();
+    bytes = bytesOf(coefficients);
+  } catch {
+    throw refused("its coefficients are no numbers");
+  }
+  const size = draws * arms.length;
+  if (bytes.length !== 2 * size * slots.length || bytes.length > 2 ** 18) throw refused("its coefficients are not one a slot, draw and arm");
+  const view = new DataView(bytes.buffer);
+  const columns = slots.map((_, i) => Int16Array.from({ length: size }, (_, j) => view.getInt16(2 * (i * size + j), true)));
+  const levels = new Set(slots.filter(([kind]) => kind === "level").map(([, name, level]) => JSON.stringify([name, level])));
+  const free = arms.map((_, arm) => arm).filter((arm) => arm !== settled);
+  return { names, slots, draws, columns, levels, free, most, control: isNone(control) ? null : control };
+}
+
+// The values of a context that are not missing.
+function valuesOf(names, context) {
+  if (!isObject(context)) throw new TypeError(`context ${String(context)} is not valid: give { name: value }`);
+  const found = Object.create(null);
+  for (let [name, value] of Object.entries(context)) {
+    if (!Object.hasOwn(names, name)) throw new TypeError(`context has ${name}: it has ${Object.keys(names).join(", ")}`);
+    if (isNone(value) || Number.isNaN(value)) continue;
+    if (typeof value === "boolean") value = value ? "True" : "False"; // as Python writes them
+    const kind = { string: "category", number: "number" }[typeof value];
+    const fits = kind === "category" ? [...value].length <= 200 : Math.abs(value) <= 1e12;
+    if (kind === undefined || !fits || ![null, kind].includes(names[name])) throw new TypeError(`${name} of the context is not allowed`);
+    found[name] = value;
+  }
+  return found;
+}
+
+function standardised(kind, given, centre, spread) {
+  const value = kind === "log" ? Math.sign(given) * Math.log1p(Math.abs(given)) : given;
+  const score = (value - centre) / spread;
+  if (kind !== "square") return Math.min(Math.max(score, -10), 10);
+  const near = Math.min(Math.abs(score), 3);
+  return near * near - 1;
+}
+
+// What a slot holds in a context, in units of 2⁻¹⁶.
+function filled([kind, name, ...rest], values, levels) {
+  if (kind === "constant") return 65536;
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (kind === "missing") return value === undefined ? 65536 : 0;
+  if (kind === "level") return value === rest[0] ? 65536 : 0;
+  if (kind === "others") return value !== undefined && !levels.has(JSON.stringify([name, value])) ? 65536 : 0;
+  return typeof value === "number" ? Math.floor(standardised(kind, value, ...rest) * 65536 + 0.5) : 0;
+}
+
+// Shares, in no unit, of arms that won so many draws, of which the leader has at most `most`.
+function capped(shares, { free, most, control, draws }) {
+  if (most >= 1 || free.length < 2) return shares;
+  if (most * free.length <= 1) return shares.map((_, arm) => (free.includes(arm) ? 1 : 0));
+  const leader = leading(shares, free);
+  if (control !== null && control !== leader) {
+    shares[control] = Math.max(shares[control], shares[leader] * (1 - most) / most);
+  } else if (shares[leader] > most * draws) {
+    const more = (shares[leader] - most * draws) / (free.length - 1);
+    shares = shares.map((share, arm) => (free.includes(arm) ? share + more : 0));
+    shares[leader] = most * draws;
+  }
+  return shares;
+}
+
+const leading = (shares, free) => free.reduce((best, arm) => (shares[arm] > shares[best] ? arm : best), free[0]);
+
+// How many points each arm has in a context.
+function pointsIn(ready, floors, context) {
+  const { slots, draws, columns, levels, free } = ready, arms = floors.length;
+  const values = valuesOf(ready.names, context), sums = new Float64Array(draws * arms);
+  slots.forEach((slot, i) => {
+    const number = filled(slot, values, levels);
+    if (number !== 0) for (let j = 0; j < sums.length; j++) sums[j] += number * columns[i][j];
+  });
+  const wins = new Array(arms).fill(0);
+  for (let draw = 0; draw < draws; draw++) {
+    const own = sums.subarray(draw * arms, (draw + 1) * arms);
+    const best = free.reduce((most, arm) => Math.max(most, own[arm]), -Infinity);
+    const tied = free.filter((arm) => own[arm] === best);
+    wins[tied[draw % tied.length]]++;
+  }
+  const shares = capped(wins, ready), counts = floors.map((floor) => Math.floor(floor * POINTS));
+  const add = (sum, one) => sum + one;
+  const rest = POINTS - counts.reduce(add, 0), total = shares.reduce(add, 0);
+  shares.forEach((share, arm) => { counts[arm] += Math.floor(share / total * rest); });
+  counts[leading(shares, free)] += POINTS - counts.reduce(add, 0);
+  return counts;
+}
+
 function prepare(weights) {
   check(weights);
   const counts = new Array(weights.arms.length).fill(0);
@@ -459,13 +580,20 @@ function prepare(weights) {
     prefix: encoder.encode(weights.salt + "\0"),
     ends,
     answers: weights.cuts.map(([, arm]) => answers[arm]),
+    contexts: isNone(weights.contexts) ? null : prepareContexts(weights),
   };
   prepared.set(weights, ready);
   return ready;
 }
 
-function look({ prefix, ends, answers }, unit) {
+function look({ prefix, ends, answers, contexts }, unit, weights, context) {
   const at = pointOf(prefix, nameOf(unit));
+  if (contexts !== null && !isNone(context)) {
+    const counts = pointsIn(contexts, weights.floors, context);
+    let arm = 0;
+    for (let end = counts[0]; at >= end; end += counts[arm]) arm++;
+    return Object.freeze({ arm: weights.arms[arm], chance: counts[arm] / POINTS, version: weights.version });
+  }
   let low = 0, high = ends.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -475,20 +603,19 @@ function look({ prefix, ends, answers }, unit) {
   return answers[low];
 }
 
-// The arm of a unit, the chance with which any unit gets it, and the version of the weights.
-export function assign(weights, unit) {
-  return look(prepared.get(weights) ?? prepare(weights), unit);
+// The arm of a unit, the chance with which any unit gets it, and the version of the weights; in a `context`, such as
+// { country: "fr", age: 31 }, where the weights are those of a study with contexts.
+export function assign(weights, unit, context = null) {
+  return look(prepared.get(weights) ?? prepare(weights), unit, weights, context);
 }
 
 // The assignments of many units, in order.
 export function assignMany(weights, units) {
   const ready = prepared.get(weights) ?? prepare(weights);
   const found = new Array(units.length);
-  for (let i = 0; i < units.length; i++) found[i] = look(ready, units[i]);
+  for (let i = 0; i < units.length; i++) found[i] = look(ready, units[i], weights, null);
   return found;
 }
-
-const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
 // The weights document of a signed one, if it can be trusted; else an Error says why not. `keys` are the public keys that are
 // trusted, 32 bytes (or base64) by their ids. It must be of the `study` (where one is named) and of the `segment` (null: of all

@@ -6,8 +6,9 @@ that point belongs.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from collections.abc import Mapping
 from hashlib import blake2s
+from typing import Any
 
 from .documents import Assignment, Weights, prefix_of
 from .refusals import WeightsError, shown
@@ -44,11 +45,12 @@ def point(salt: str, unit: Unit) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
-def assign(weights: Weights, unit: Unit) -> Assignment:
-    """The arm of a unit, its chance, and the version of the weights.
+def assign(weights: Weights, unit: Unit, context: Mapping[str, Any] | None = None) -> Assignment:
+    """The arm of a unit, its chance, and the version of the weights; in a `context`, where the
+    weights are those of a study with contexts.
 
-    The same unit gets the same arm while the weights stand; docs/reference/assignment.md says how,
-    for other languages.
+    The same unit gets the same arm while the weights stand, in the same context;
+    docs/reference/assignment.md says how, for other languages.
 
     >>> weights = Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1")
     >>> assign(weights, "user-1")
@@ -60,4 +62,4 @@ def assign(weights: Weights, unit: Unit) -> Assignment:
         place = point(weights.salt, unit)
     else:
         place = int.from_bytes(digest[:4], "big")
-    return weights.answers[bisect_right(weights.ends, place)]
+    return weights.answer(place, context)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
+from .contexts import Contexts
 from .refusals import BelmanError, WeightsError
 
 FORMAT = "belman-weights/1"
@@ -47,7 +49,8 @@ class Weights:
     `cuts` are (end, place of an arm) pairs: points below the first end belong to the first arm
     named, and so on up to 2³². `weights` are the shares of points, exactly. `floors` are the least
     weights that were asked for, `decisions` for how many decisions the weights were made, and
-    `published` and `valid_until` times in seconds since 1970.
+    `published` and `valid_until` times in seconds since 1970. With `contexts` a unit is assigned by
+    its context, and cuts and weights are for units of which nothing is known.
 
     >>> first = Weights.of("checkout", {"blue": 0.9, "green": 0.1}, salt="s1")
     >>> second = first.following({"blue": 0.5, "green": 0.5})
@@ -65,6 +68,7 @@ class Weights:
     decisions: int | None = None
     published: float | None = None
     valid_until: float | None = None
+    contexts: Contexts | None = None
     weights: tuple[float, ...] = field(init=False)
     prefix: bytes = field(init=False, repr=False, compare=False)
     ends: list[int] = field(init=False, repr=False, compare=False)
@@ -93,11 +97,13 @@ class Weights:
         decisions: int | None = None,
         published: float | None = None,
         valid_until: float | None = None,
+        contexts: Contexts | None = None,
     ) -> Weights:
         """The first weights of a study, one stretch of points an arm."""
         cuts = tuple(lay_out(in_points(_checked(weights))))
         parts = (tuple(weights), cuts, _floors(weights, floors))
-        return cls(study, version, salt, *parts, segment, decisions, published, valid_until)
+        times = (decisions, published, valid_until)
+        return cls(study, version, salt, *parts, segment, *times, contexts)
 
     def following(
         self,
@@ -118,11 +124,36 @@ class Weights:
         moved, own = tuple(move_as_few(cuts, counts)), _floors(weights, floors)
         return Weights(*of, arms, moved, own, self.segment, decisions, published, valid_until)
 
+    def chances(self, context: object = None) -> tuple[float, ...]:
+        """The chance of every arm in a context; without one, of a unit of which nothing is known.
+
+        >>> Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1").chances()
+        (0.75, 0.25)
+        """
+        if self.contexts is None or context is None:
+            return self.weights
+        counts = self.contexts.points(self.contexts.wins(context), self.floors)
+        return tuple(count / POINTS for count in counts)
+
+    def answer(self, place: int, context: object = None) -> Assignment:
+        """The assignment of a unit that falls on a point, in a context."""
+        if self.contexts is None or context is None:
+            return self.answers[bisect_right(self.ends, place)]
+        end, chances = 0.0, self.chances(context)
+        for arm, chance in enumerate(chances):
+            end += chance * POINTS
+            if place < end:
+                return Assignment(self.arms[arm], chance, self.version)
+        raise AssertionError("all points belong to an arm")
+
     def described(self) -> dict[str, Any]:
         """The document as plain data."""
         found = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
         lists = ("arms", "cuts", "floors", "weights")
-        return {"format": FORMAT, **found} | {name: list(found[name]) for name in lists}
+        contexts = found.pop("contexts")
+        found |= {name: list(found[name]) for name in lists}
+        own = {} if contexts is None else {"contexts": contexts.described()}
+        return {"format": FORMAT, **found, **own}
 
     def to_json(self) -> str:
         """The document as JSON."""
@@ -156,6 +187,8 @@ class Weights:
                 f"cuts={given['cuts']!r} are not pairs of an end and an arm"
             ) from None
         given["arms"], given["floors"] = tuple(given["arms"]), tuple(given["floors"])
+        if given.get("contexts") is not None:
+            given["contexts"] = Contexts.from_described(given["contexts"])
         try:
             made = cls(**given)
         except TypeError as error:
@@ -169,7 +202,7 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of documents and of signed ones.
 
     >>> sorted(schema()["$defs"])
-    ['envelope', 'weights']
+    ['contexts', 'envelope', 'weights']
     """
     text = Path(__file__).with_name("weights.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
@@ -239,6 +272,8 @@ def _check(made: Weights) -> None:
         if not holds:
             raise WeightsError(f"{name}={getattr(made, name)!r} {words}")
     _check_cuts(made.cuts, len(made.arms))
+    if made.contexts is not None:
+        _check_contexts(made.contexts, made.arms, made.floors)
 
 
 def _check_cuts(cuts: Sequence[Cut], arms: int) -> None:
@@ -251,3 +286,13 @@ def _check_cuts(cuts: Sequence[Cut], arms: int) -> None:
         last = end
     if last != POINTS:
         raise WeightsError(f"the cuts end at {last}: they must end at {POINTS}")
+
+
+def _check_contexts(contexts: Contexts, arms: Sequence[Arm], floors: Sequence[float]) -> None:
+    size, settled = len(arms), contexts.settled
+    places = [place for place in (settled, contexts.control) if place is not None]
+    free = size - (settled is not None)
+    if contexts.arms != size or any(place >= size for place in places) or not free:
+        raise WeightsError(f"the contexts of this document are not those of {size} arms")
+    if min(floors) < 0.0 or sum(math.floor(floor * POINTS) for floor in floors) > POINTS:
+        raise WeightsError(f"floors={floors!r} are not valid: they are more than all units")

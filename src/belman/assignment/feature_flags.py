@@ -41,6 +41,13 @@ class _Flag:
         self.decider, self.values = decider, values
         self.awaited: OrderedDict[str, tuple[Decision, float | None]] = OrderedDict()
 
+    def context(self, given: EvaluationContext) -> dict[str, Any] | None:
+        """The attributes by which the study decides, where it has contexts."""
+        weights = self.decider.weights
+        if weights is None or weights.contexts is None:
+            return None
+        return {name: given.attributes.get(name) for name in weights.contexts.names}
+
 
 def _resolver(words: str, *kinds: type) -> Any:
     """Make a method of the provider, for flags whose values are of one of these kinds."""
@@ -136,9 +143,9 @@ class BelmanProvider(AbstractProvider):
         if flag is None:
             raise FlagNotFoundError(f"flag {flag_key!r} is not one of {sorted(self._flags)}")
         unit = None if context is None else context.targeting_key
-        if not unit:
+        if context is None or not unit:
             raise TargetingKeyMissingError(f"flag {flag_key!r} is decided by the targeting key")
-        decision = flag.decider.decide(unit)
+        decision = flag.decider.decide(unit, flag.context(context))
         if decision.version is None:
             return FlagResolutionDetails(default, reason=Reason.DEFAULT)
         value = decision.arm if flag.values is None else flag.values.get(decision.arm)

@@ -31,6 +31,7 @@ class Decision(NamedTuple):
     chance: float | None
     version: int | None
     time: float
+    context: Mapping[str, Any] | None = None
 
 
 class LocalDecider:
@@ -111,14 +112,16 @@ class LocalDecider:
             return None
         return found
 
-    def decide(self, unit: Unit) -> Decision:
-        """The arm of a unit, now; the same while the weights stand."""
+    def decide(self, unit: Unit, context: Mapping[str, Any] | None = None) -> Decision:
+        """The arm of a unit, now; the same while the weights stand. A study with contexts decides
+        by the `context`, such as {"country": "fr", "age": 31}.
+        """
         self._check_process()
         now, found = self._clock(), self._weights
         if found is None or (found.valid_until is not None and now >= found.valid_until):
-            return Decision(unit, self.fallback, None, None, now)
-        arm, chance, version = assign(found, unit)
-        return Decision(unit, arm, chance, version, now)
+            return Decision(unit, self.fallback, None, None, now, context)
+        arm, chance, version = assign(found, unit, context)
+        return Decision(unit, arm, chance, version, now, context)
 
     def observe(
         self, decision: Decision, reward: float, attributes: Mapping[str, Any] | None = None
@@ -138,6 +141,8 @@ class LocalDecider:
         }
         if attributes is not None:
             row["attributes"] = dict(attributes)
+        if decision.context is not None:
+            row["context"] = dict(decision.context)
         return self._outbox.put(row, decision.time + self._hold if self._hold else 0.0)
 
     @property

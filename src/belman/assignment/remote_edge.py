@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .client import AnyClient
 
 _CHUNK = 5_000  # rows of a request
-_ROW = ("unit", "version", "arm", "reward", "time", "attributes")
+_ROW = ("unit", "version", "arm", "reward", "time", "attributes", "context")
 _CORRECTION = ("unit", "version", "arm", "was", "reward", "attributes")
 
 
@@ -66,8 +66,8 @@ class RemoteEdge:
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
     ) -> int:
-        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time and attributes
-        behind, or mappings, also of sums; the count.
+        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time, attributes
+        and a context behind, or mappings, also of sums; the count.
 
         A request holds 5,000 of them, and counts as a whole or not at all; sent again with the same
         `key`, all that was heard already is left alone.

@@ -96,6 +96,13 @@ def archive(study: Study, *, reason: str = "") -> None:
     studies.archive(study, reason)
 
 
+@study_command(path="A new file that ends in .parquet.", keep="Days for which events stay.")
+def archive_events(study: Study, path: str, *, keep: float = 30.0, reason: str = "") -> None:
+    """Move old events to a Parquet file, so that the database does not grow for ever."""
+    moved = study.archive_events(path, keep=86_400.0 * keep or None, reason=reason)
+    say(f"moved {moved:,} events to {path}" if moved else f"no event is older than {keep:g} days")
+
+
 @command(app)
 def restore(name: str, *, storage: str = DEFAULT_STORAGE) -> None:
     """List an archived study again; it stays paused until it is resumed."""

@@ -66,7 +66,9 @@ class SigningKeyOut(BaseModel):
 
 
 class RowIn(_Model):
-    """What came of a unit: the version and arm that it was assigned, and seconds since 1970."""
+    """What came of a unit: the version and arm that it was assigned, seconds since 1970, and the
+    context that it was decided in.
+    """
 
     unit: Unit | None = None
     version: Version | None
@@ -74,6 +76,7 @@ class RowIn(_Model):
     reward: Number
     time: Number | None = None
     attributes: Attributes = None
+    context: Values | None = None
 
 
 class SumsIn(_Model):
@@ -98,7 +101,7 @@ class ObservationsBody(_Model):
         Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None,
         Field(
             description="Unit, version, arm and reward of each outcome, perhaps its time (seconds "
-            "since 1970) and attributes."
+            "since 1970), attributes and context."
         ),
     ] = None
     sums: Annotated[

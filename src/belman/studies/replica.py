@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
 from belman.errors import (
@@ -14,14 +14,16 @@ from belman.errors import (
     StudyError,
     UnknownStudyError,
 )
+from belman.studies.log import archives
 from belman.studies.log.chain import Head
-from belman.studies.log.event_log import EventLog, Kind
+from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction, check_time
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.unit_of_work import Limits, UnitOfWork
 
 T = TypeVar("T")
+_TRIES = 3  # to open a study of which others remove events that they have archived
 
 
 class Replica:
@@ -134,8 +136,12 @@ class Replica:
         seen = Head(*self.storage.heads.get((self.id, self.secret), ()))
         if state is None or head is None:
             state, head = self._opened(transaction)
-        events = self.log.after(transaction, head.number - 1, lock=lock)
-        last = next(events, None)
+        for _ in range(_TRIES):
+            events = self.log.after(transaction, head.number - 1, lock=lock)
+            last = next(events, None)
+            if last is None or last.number == head.number:
+                break
+            state, head = self._opened(transaction)  # what was known last is archived by now
         head.check(last, self.name)
         assert last is not None
         if last.number == seen.number:
@@ -153,7 +159,7 @@ class Replica:
     def _opened(self, transaction: Transaction) -> tuple[State, Head]:
         """The state of the newest snapshot, or of the first event where none can be read."""
         for known in (self._head, Head(*self.log.noted(transaction))):
-            if known is not None:
+            if known is not None and not self._is_archived(transaction, known):
                 known.check(self.log.find(transaction, "number", known.number), self.name)
         snapshot = self.log.newest_snapshot(transaction)
         if snapshot is not None:
@@ -164,16 +170,31 @@ class Replica:
                 pass  # the log holds everything that the snapshot did
             else:
                 return state, Head(number, link)
-        return self._first(transaction)
+        state, head, events = self._first(transaction)
+        first = self.log.first(transaction)
+        while head.number < first:
+            event = next(events)
+            head = head.follow(event, self.name)
+            state.fold(event)
+        return state, head
 
-    def _first(self, transaction: Transaction) -> tuple[State, Head]:
-        created = self.log.find(transaction, "number", 1)
+    def _is_archived(self, transaction: Transaction, known: Head) -> bool:
+        """Whether an event that was known is in an archive, as the log says."""
+        if known.number >= self.log.first(transaction):
+            return False
+        found = archives.named_in(self.log.of_kind(transaction, Kind.ARCHIVED))
+        return bool(found) and known.number <= found[-1].head.number
+
+    def _first(self, transaction: Transaction) -> tuple[State, Head, Iterator[Event]]:
+        """The state of the first event, and the events that follow, archived ones as well."""
+        events = archives.whole(self.log, transaction)
+        created = next(events, None)
         if created is None or created.kind != Kind.CREATED or created.body is None:
             raise StateError(f"the log of study {self.name!r} does not begin with its creation")
         head = Head().follow(created, self.name)
         state = State.begin(StudySettings.from_json(created.body))
         state.fold(created)
-        return state, head
+        return state, head, events
 
     def folded(self, until: int) -> State:
         """The state that the log alone gives, up to number `until`, whatever the snapshots say;
@@ -183,8 +204,8 @@ class Replica:
         def fold(transaction: Transaction) -> State:
             last = Head(*self.log.noted(transaction))
             last.check(self.log.find(transaction, "number", last.number), self.name)
-            state, head = self._first(transaction)
-            for event in self.log.after(transaction, 1):
+            state, head, events = self._first(transaction)
+            for event in events:
                 if event.number > until:
                     break
                 head = head.follow(event, self.name)

@@ -37,7 +37,7 @@ from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import CONTEXT, SHARES, Book, Counted, Outcome
+from belman.studies.outcomes.book import CONTEXT, SHARES, TOLD, Book, Counted, Outcome, Row
 from belman.studies.outcomes.bulk import Bulk
 from belman.studies.outcomes.candidates import CANDIDATES, Catalogue
 from belman.studies.outcomes.early import EARLY_KINDS, EarlyLearning
@@ -266,6 +266,8 @@ class State:
             self.early.take(event, outcome)
         if self._clocked:
             self.decider.time = event.time
+        if kind == Kind.OBSERVED and self.in_contexts:
+            self._meet_rows(body)
         for counted in book.take(event, body):
             self._count(counted)
         if kind == Kind.ASKED:
@@ -305,7 +307,7 @@ class State:
         elif kind in _CHANGING:
             self._change(event, body)
             tally.course.change(event, body)
-        elif kind not in (Kind.TOLD, Kind.RECORDED):
+        elif kind not in (Kind.TOLD, Kind.RECORDED, Kind.ARCHIVED):
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
         if body and kind in (Kind.TOLD, Kind.CORRECTED):
@@ -363,6 +365,16 @@ class State:
         other._chances, other._choices = {}, list(self._choices)
         return other
 
+    def _meet_rows(self, body: Mapping[str, Any]) -> None:
+        """Make room for what is new in the contexts of rows, as an ask does for a ticket's."""
+        known = set(self.book.open)
+        for row in (Row(*one) for one in body.get("open", ())):
+            if (row.version, row.unit) not in known:
+                known.add((row.version, row.unit))
+                self.decider.meet(Asking(row.context))
+        for told in body.get(TOLD, ()):
+            self.decider.meet(Asking(Row(*told).context))
+
     def _count(self, counted: Counted) -> None:
         """An outcome counts now: of a ticket, of a row, or of past data.
 
@@ -373,7 +385,7 @@ class State:
         choice, reward = self.choice(outcome), outcome.reward
         self.tally.expired += counted.silent
         if not is_ticket:  # nobody asked for it
-            if self.in_contexts:
+            if self.in_contexts and counted.key is None:
                 candidate = None if outcome.candidate is None else [outcome.candidate]
                 self.decider.meet(Asking(outcome.context, candidate))
             self.decider.expect(choice)
@@ -483,7 +495,7 @@ class State:
             tally.bets = bet_bulk(tally.bets, found)
         tally.clipped += found.clipped
         tally.attribute_names.update(part.name for part in found.by)
-        for row in found.open:
+        for row in (*found.open, *found.told):
             tally.attribute_names.update(row[5] or ())
 
     def _change(self, event: Event, body: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -21,6 +22,7 @@ from belman.studies.log.event_log import Kind
 from belman.studies.log.storage import Storage
 from belman.studies.replica import Replica
 from belman.studies.requests import changes, publishing, row_corrections
+from belman.studies.requests.archiving import KEEP, archive_events
 from belman.studies.requests.asking import Ask, ask, record
 from belman.studies.requests.correcting import Correction
 from belman.studies.requests.observing import observe
@@ -196,19 +198,20 @@ class Study(Looking):
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
-        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame)
-        with columns `arm` and `reward`, and perhaps `attributes` as an export has it; chances are
-        not kept, and a table that brings some is learnt from with a warning. In a study
+        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame,
+        mappings) with columns `arm` and `reward`, and perhaps `attributes` as an export has it;
+        chances are not kept, and a table that brings some is learnt from with a warning. In a study
         with contexts a context (and a column `context`) is in the place of attributes, and where
         arms are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
-        if frames.is_table(rewards) or isinstance(rewards, Mapping):
+        if not frames.is_table(rewards) and not isinstance(rewards, Mapping):
+            rewards = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
+        if isinstance(rewards, list) and not any(isinstance(row, Mapping) for row in rewards):
+            rows, numbers = rewards, list(range(1, len(rewards) + 1))
+        else:
             known = self._replica.look(lambda state: tuple(state.register))
             rows, numbers = past_data(rewards, known)
-        else:
-            rows = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
-            numbers = list(range(1, len(rows) + 1))
         return self._replica.transact(lambda unit: record(unit, rows, numbers, reason, key))
 
     # Deciding elsewhere, by published weights
@@ -231,7 +234,8 @@ class Study(Looking):
         as few units move as the change of the weights requires. Whoever cannot renew weights may
         use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
         with its own versions; in a study that learns by segment it is given as a context,
-        {"country": "fr"}, and the weights are that segment's.
+        {"country": "fr"}, and the weights are that segment's. A study along features publishes
+        draws of its coefficients, by which `assign` decides in a context.
         """
         plan = check_plan(decisions, every, valid_for)
         why = check_reason(reason)
@@ -286,10 +290,11 @@ class Study(Looking):
         bad) none of them; the count.
 
         Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, and
-        attributes, or mappings with these names; a version of None is for units that were assigned
-        without weights. `report(by=…)` splits by attributes, as it does for tickets. Sums per
-        (version, segment, arm) do as well where the family allows: mappings with version, arm, n,
-        sum and squares. Both may be columns, a data frame, or the path of a file.
+        attributes, or mappings with these names, and a `context` in a study along features; a
+        version of None is for units that were assigned without weights. `report(by=…)` splits by
+        attributes, as it does for tickets. Sums per (version, segment, arm) do as well where the
+        family allows: mappings with version, arm, n, sum and squares. Both may be columns, a data
+        frame, or the path of a file.
         Under one idempotency `key` a batch counts once; the rows themselves are their key where
         none is given. Under a window a row waits until its own has closed, and the last one of a
         unit and version stands until then.
@@ -324,6 +329,39 @@ class Study(Looking):
         return self._replica.transact(
             lambda unit: row_corrections.correct(unit, given, reason, own)
         )
+
+    # Keeping it small
+
+    def archive_events(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        keep: float | timedelta | None = KEEP,
+        reason: str = "",
+    ) -> int:
+        """Move old events from the database to a new Parquet file, with the chain intact.
+
+        Everything that was learnt stays, and whoever has the study open goes on. Replays, reports
+        by attributes, exports and `check` read the file where it was written. Tickets and versions
+        of events that are archived are refused from then on, and their idempotency keys are not
+        known any more.
+
+        Parameters
+        ----------
+        path
+            A file that is not there yet; its name ends in .parquet.
+        keep
+            How long events stay in the database, as seconds or a timedelta: 30 days by default.
+            Events within the window stay in any case.
+        reason
+            Why, for the log.
+
+        Returns
+        -------
+        int
+            How many events were moved. Where none is old enough no file is written.
+        """
+        return archive_events(self._replica, path, keep, reason)
 
     # Changing it while it runs
 

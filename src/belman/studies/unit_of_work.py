@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from belman.deciders.validate import is_text
-from belman.errors import PausedError, SettingError, StudyError, shown
+from belman.errors import PausedError, SettingError, StudyError, TicketError, shown
 from belman.studies.consequences import consequences, looks
 from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import MOST_WAITING, Event, EventLog, Kind, Tail
@@ -139,7 +139,12 @@ class UnitOfWork:
         """Write down what happened, and now and then a snapshot of where it led."""
         self.log.write()
         if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-            self.log.keep_snapshot(*self.head, self.state.to_text())
+            self.keep_snapshot()
+
+    def keep_snapshot(self) -> None:
+        """Write down what happened, and a snapshot of where it led."""
+        self.log.write()
+        self.log.keep_snapshot(*self.head, self.state.to_text())
 
     # Once under a key
 
@@ -206,11 +211,21 @@ class UnitOfWork:
         if (found := self.state.book.open.get(number)) is not None:
             return found.mark
         ask = self.log.event(number)
+        if ask is None and self.log.is_archived(number):
+            if since := self.log.of_ticket(number):
+                return mark(since[0])
+            raise archived(number)
         return None if ask is None or ask.kind != Kind.ASKED else mark(ask)
 
 
 def _digest(kind: Kind, request: tuple[Any, ...]) -> str:
     return hashlib.blake2b(repr((int(kind), *request)).encode(), digest_size=8).hexdigest()
+
+
+def archived(number: int) -> TicketError:
+    """Return what is wrong with a ticket of an event that is archived."""
+    words = "what became of it cannot be changed any more"
+    return TicketError(f"the ask of ticket {number:,} is archived, and {words}")
 
 
 def used_for_another(key: str | None, kind: int) -> SettingError:

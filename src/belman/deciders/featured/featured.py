@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from belman import chance, codec
+from belman.assignment.contexts import Contexts
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Among, Asking, Choice, Draw, Plain
-from belman.deciders.featured import saving, settings, views
+from belman.deciders.featured import at_edge, saving, settings, views
 from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
 from belman.deciders.featured.columns import Columns
@@ -256,6 +257,10 @@ class FeaturedDecider(InContexts):
         if kept:
             self.knowledge.go_back(kept)
         return shares.beside(found, asking.candidates is not None)
+
+    def at_edge(self, shares: Shares) -> Contexts:
+        """Return what a client needs to decide by context itself; draws are from `rng`."""
+        return at_edge.contexts(self, shares)
 
     def _choice(self, asking: Asking, arm: Any) -> Choice:
         candidate = None if asking.candidates is None else asking.candidates[arm]

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+from belman.assignment.contexts import FURTHEST
 from belman.codec import Count
 
-_FURTHEST = 10.0  # standard deviations that a number counts at most
 _GROWN = 2.0  # times the variance in use, beyond which it is renewed
 _MANY = 100  # values after which none counts as further than 2√n deviations: it may be a slip
 
@@ -57,6 +57,6 @@ class Moments:
         if self.spread == 0.0:
             return 0.0
         score = (value - self.centre) / self.spread
-        if -_FURTHEST <= score <= _FURTHEST:
+        if -FURTHEST <= score <= FURTHEST:
             return score
-        return _FURTHEST if score > 0.0 else -_FURTHEST
+        return FURTHEST if score > 0.0 else -FURTHEST

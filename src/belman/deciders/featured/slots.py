@@ -20,6 +20,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.assignment.contexts import CATEGORY as CATEGORY
+from belman.assignment.contexts import FURTHEST_SQUARE, LARGEST, LEVEL, LONGEST, MISSING, OTHERS
+from belman.assignment.contexts import LOG as LOG
+from belman.assignment.contexts import NUMBER as NUMBER
+from belman.assignment.contexts import SQUARE as SQUARE
 from belman.codec import Count
 from belman.deciders.featured.arrays import Arrays
 from belman.deciders.featured.moments import Moments
@@ -28,14 +33,10 @@ from belman.errors import SettingError, StateError, shown, unknown
 
 Floats = NDArray[np.float64]
 
-_LONGEST, _LARGEST = 200, 1e12  # characters of a word, and a number
-_FURTHEST_SQUARE = 3.0  # standard deviations whose square counts at most
-_ROOT_HALF = math.sqrt(0.5)
+ROOT_HALF = math.sqrt(0.5)
 _WAITING, _OFTEN, _HALVED = 500, 10, 8_192  # as the docstring says
-NUMBER, CATEGORY = "number", "category"
-#: Kinds of slots. A free one is that of a level that joined the others; the next level takes it.
-SQUARE, LOG, MISSING, LEVEL = "square", "log", "missing", "level"
-OTHERS, FREE = "others", "free"
+#: The kind of a slot of a level that joined the others; the next level takes it.
+FREE = "free"
 
 Kind = Annotated[str, (NUMBER, CATEGORY).__contains__]
 Level = Annotated[str, is_text]
@@ -169,7 +170,7 @@ class Slots:
         for name in self.names:
             value = given.get(name)
             known += name in given
-            if type(value) is not float or not abs(value) <= _LARGEST:
+            if type(value) is not float or not abs(value) <= LARGEST:
                 value = self._plain(name, value)
             kind = self.kinds.get(name)
             if value is not None and kind is not None and kind != _kind(value):
@@ -190,12 +191,12 @@ class Slots:
             return None
         if isinstance(value, bool):
             return str(value)
-        is_short = isinstance(value, str) and len(value) <= _LONGEST
+        is_short = isinstance(value, str) and len(value) <= LONGEST
         if is_short and (value.isascii() or is_text(value)):
             return value
-        if isinstance(value, (int, float)) and abs(value) <= _LARGEST:
+        if isinstance(value, (int, float)) and abs(value) <= LARGEST:
             return float(value)
-        allowed = f"a number up to {_LARGEST:g}, or a word of up to {_LONGEST} characters"
+        allowed = f"a number up to {LARGEST:g}, or a word of up to {LONGEST} characters"
         raise SettingError(f"{name}={shown(value)} is not allowed: it must be {allowed}")
 
     def news(self, values: Mapping[str, Any]) -> bool:
@@ -323,8 +324,8 @@ class Slots:
                 place = numbers[name]
                 out[place] = score = moments[name].standardised(value)
                 if self.squared and moments[name].spread > 0.0:
-                    near = min(abs(score), _FURTHEST_SQUARE)
-                    out[place + 1] = (near * near - 1.0) * _ROOT_HALF
+                    near = min(abs(score), FURTHEST_SQUARE)
+                    out[place + 1] = (near * near - 1.0) * ROOT_HALF
                     out[place + 2] = self.logs[name].standardised(_log(value))
             else:
                 other = self._place(name, value)
@@ -339,7 +340,7 @@ class Slots:
         if slot.kind not in (NUMBER, SQUARE):
             return 1.0
         spread = self.moments[slot.name].spread or 1.0
-        return spread if slot.kind == NUMBER else spread * spread / _ROOT_HALF
+        return spread if slot.kind == NUMBER else spread * spread / ROOT_HALF
 
 
 def _log(value: float) -> float:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from belman.studies.log.storage import Transaction
+from belman.studies.log.storage import Storage, Transaction
 
 
 class Kind(IntEnum):
@@ -33,6 +33,7 @@ class Kind(IntEnum):
     ROWS_CORRECTED = 17  # body: also rows of outcomes in bulk, and what is learnt by them
     CHANGE_NOTICED = 18  # arm: the world has changed; body: also from, to, after which reward
     GUARD_CHANGED = 19  # body: also all limits on metrics from here on
+    ARCHIVED = 20  # body: also all files of old events, the last event in each, and its link
 
 
 class Event(NamedTuple):
@@ -102,15 +103,24 @@ class EventLog:
         sql = f"{_SELECT} AND ticket = ? ORDER BY number"
         return list(map(Event._make, transaction.rows(sql, self.study, ticket)))
 
-    def corrections(self, transaction: Transaction) -> list[Event]:
-        """All corrections, in order."""
+    def of_kind(self, transaction: Transaction, kind: Kind) -> list[Event]:
+        """All events of a kind, in order."""
         sql = f"{_SELECT} AND kind = ? ORDER BY number"
-        kind = int(Kind.CORRECTED)
-        return list(map(Event._make, transaction.rows(sql, self.study, kind)))
+        return list(map(Event._make, transaction.rows(sql, self.study, int(kind))))
+
+    def first(self, transaction: Transaction) -> int:
+        """The number of the first event that is here; those before it are archived."""
+        sql = "SELECT MIN(number) FROM belman_events WHERE study = ?"
+        return int(transaction.rows(sql, self.study)[0][0] or 1)
+
+    def remove_before(self, storage: Storage, number: int) -> None:
+        """Remove events that are archived."""
+        sql = "DELETE FROM belman_events WHERE study = ? AND number < ?"
+        storage.execute(sql, self.study, number)
 
     def before_open(self, transaction: Transaction, number: int, window: float) -> int:
-        """The number before the first event that is younger than a window at the event of `number`:
-        times of a study with a window never go back, so that it is found by halving.
+        """The number before the first event that is younger than a window at the event of `number`,
+        of those that are here: times never go back, so that it is found by halving.
         """
 
         def time(number: int) -> float:
@@ -118,9 +128,13 @@ class EventLog:
             assert event is not None
             return event.time
 
+        first = self.first(transaction)
+        if number < first:
+            return number
         last = time(number)
-        numbers = range(1, number + 1)
-        return bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
+        numbers = range(first, number + 1)
+        found = bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
+        return found + first - 1
 
     def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
         """Write events down, and now and then how far the log goes: a note of every event would
@@ -134,8 +148,11 @@ class EventLog:
             transaction.execute(_append(tuple(kept), len(rows)), *values)
         first, last = new[0], new[-1]
         if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY:
-            note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
-            transaction.execute(note, last.number, last.link, self.study)
+            self._note(transaction, last.number, last.link)
+
+    def _note(self, transaction: Transaction, number: int, link: bytes) -> None:
+        note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
+        transaction.execute(note, number, link, self.study)
 
     def noted(self, transaction: Transaction) -> tuple[int, bytes]:
         """The number and the link of an event up to which the log has to go, at least."""
@@ -152,11 +169,12 @@ class EventLog:
     def keep_snapshot(
         self, transaction: Transaction, number: int, link: bytes, content: str
     ) -> None:
-        """Write down a snapshot that follows an event, and drop those before it."""
-        drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"
+        """Write down a snapshot that follows the last event, and drop those before it."""
+        drop = "DELETE FROM belman_snapshots WHERE study = ? AND number <= ?"
         insert = "INSERT INTO belman_snapshots (study, number, link, content) VALUES (?, ?, ?, ?)"
         transaction.execute(drop, self.study, number)
         transaction.execute(insert, self.study, number, link, content)
+        self._note(transaction, number, link)
 
 
 def _is_empty(column: tuple[object, ...]) -> bool:
@@ -209,6 +227,15 @@ class Tail:
             place = number - self._written - 1
             return self._new[place] if place < len(self._new) else None
         return self._log.find(self._transaction, "number", number)
+
+    def is_archived(self, number: int) -> bool:
+        """Whether the event of this number is not here any more."""
+        return number < self._log.first(self._transaction)
+
+    def of_kind(self, kind: Kind) -> list[Event]:
+        """All events of a kind, in order."""
+        self.write()
+        return self._log.of_kind(self._transaction, kind)
 
     def of_ticket(self, ticket: int) -> list[Event]:
         """What was told of a ticket, and how it was corrected, in order."""

@@ -30,6 +30,8 @@ from belman.studies.settings import StudySettings
 CONTEXT, RANKING = "context", "ranking"
 #: The chances of all arms, by place, from an ask on, or at this one ask where it has a context.
 SHARES = "shares"
+#: Rows in bulk that count at once, each in its context.
+TOLD = "told"
 Time = Annotated[float, is_time]
 
 
@@ -65,7 +67,9 @@ class Outcome(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of an outcome in bulk whose window is open, as the log keeps it."""
+    """A row of an outcome in bulk whose window is open, or that counts in its own context, as the
+    log keeps it; in a context with the chances of all arms by place.
+    """
 
     version: int | None
     unit: Any
@@ -73,6 +77,20 @@ class Row(NamedTuple):
     reward: float
     time: float
     attributes: Attributes | None = None
+    context: dict[str, Any] | None = None
+    chances: Sequence[float] | None = None
+
+    def outcome(self, chances: Sequence[float] | None = None) -> Outcome:
+        """Return what is known by the row, with the chances of its version or its own."""
+        own = chances if self.chances is None else self.chances
+        return Outcome(
+            self.arm,
+            self.time,
+            reward=self.reward,
+            context=self.context,
+            attributes=self.attributes,
+            chances=None if own is None else tuple(own),
+        )
 
 
 class Counted(NamedTuple):
@@ -179,6 +197,8 @@ class Book:
             for row in body.get("open", ()):
                 self.bring(Row(*row), shares.get(row[0]))
             self.counted.update(body.get("counted", ()))
+            rows = (Row(*row) for row in body.get(TOLD, ()))
+            return [Counted((row.version, row.unit), row.outcome(), event.time) for row in rows]
         return []
 
     def ask_all(self, asks: Sequence[Event], body: Mapping[str, Any]) -> None:
@@ -209,16 +229,14 @@ class Book:
 
     def bring(self, row: Row, chances: tuple[float, ...] | None = None) -> Outcome:
         """Take a row whose window is open, for the first time or anew: what is known of it now."""
-        version, unit, arm, reward, time, attributes = row
-        key = (version, unit)
+        key = (row.version, row.unit)
         if key not in self.open:
-            known = Outcome(arm, time, reward=reward, attributes=attributes, chances=chances)
-            self.begin(key, known)
+            self.begin(key, row.outcome(chances))
         else:
             before = self.open[key]
-            whole = (before.reward or 0.0) + reward if self.accumulate else reward
-            shown = attributes or before.attributes
-            self.open[key] = before._replace(arm=arm, reward=whole, attributes=shown)
+            whole = (before.reward or 0.0) + row.reward if self.accumulate else row.reward
+            shown = row.attributes or before.attributes
+            self.open[key] = before._replace(arm=row.arm, reward=whole, attributes=shown)
         return self.open[key]
 
     def counts_as(self, outcome: Outcome) -> float | None:

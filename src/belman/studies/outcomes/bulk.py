@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from belman.errors import SettingError
 from belman.families import Family
 from belman.families.tally import learnt
-from belman.studies.outcomes.book import SHARES
+from belman.studies.outcomes.book import SHARES, TOLD
 from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_attributes
 
 #: Values of an attribute that a batch tells apart: the most frequent ones.
@@ -50,7 +50,7 @@ class Group(NamedTuple):
 
 
 #: Left out of the log where there are none.
-_SELDOM = {"open", "contexts", "by", "values", "counted", "clipped", SHARES, "bets"}
+_SELDOM = {"open", TOLD, "contexts", "by", "values", "counted", "clipped", SHARES, "bets"}
 
 
 class Bulk(NamedTuple):
@@ -69,6 +69,7 @@ class Bulk(NamedTuple):
     meant: list[tuple[int, float]]
     log_odds: float
     open: Sequence[Sequence[Any]] = ()  # rows whose window is open, see book.py
+    told: Sequence[Sequence[Any]] = ()  # rows that count at once, each in its context
     contexts: Sequence[Sequence[Any]] = ()  # (context, place, n, sums) by segment, inward
     by: Sequence[Part] = ()  # what is learnt in segments, see row_attributes.py
     values: Sequence[Sequence[tuple[float, int]]] = ()  # of every group: rewards, and how often
@@ -80,7 +81,7 @@ class Bulk(NamedTuple):
     @property
     def rows(self) -> int:
         """How many outcomes there are."""
-        return sum(group.n for group in self.groups) + len(self.open)
+        return sum(group.n for group in self.groups) + len(self.open) + len(self.told)
 
     def body(self, reason: str) -> dict[str, Any]:
         """For the log."""
@@ -95,7 +96,7 @@ class Bulk(NamedTuple):
         by = [Part(*part) for part in found.get("by", ())]
         rest = ("patches", "assigned", "meant", "log_odds")
         kept = cls(groups, arms, *(found[name] for name in rest))
-        names = ("open", "contexts", "values", SHARES, "bets")
+        names = ("open", TOLD, "contexts", "values", SHARES, "bets")
         more = {name: found[name] for name in names if name in found}
         return kept._replace(by=by, clipped=found.get("clipped", 0), **more)
 

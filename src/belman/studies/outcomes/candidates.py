@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from belman.codec import DERIVED, Count, Number
-from belman.errors import StateError
+from belman.errors import StateError, StudyError
 from belman.studies.log.event_log import Event, Kind
 
 CANDIDATES, CANDIDATE, CHOSEN = "candidates", "candidate", "chosen"
@@ -79,14 +79,22 @@ class Catalogue:
         return found
 
 
-def whole(kept: Sequence[Entry], event_of: Callable[[int], Event | None]) -> list[Row]:
-    """Return the candidates of an ask by looking up the events that it refers to."""
+def whole(
+    kept: Sequence[Entry], known: Catalogue, event_of: Callable[[int], Event | None]
+) -> list[Row]:
+    """Return the candidates of an ask: those that a catalogue knows, and others from the events
+    that it refers to.
+    """
     asks: dict[int, list[Row]] = {}
 
     def row_of(number: int, place: int) -> Row:
+        if (number, place) in known.rows:
+            row: Row = known.rows[number, place]
+            return row
         if number not in asks:
             event = event_of(number)
-            assert event is not None
+            if event is None:
+                raise StudyError(f"the candidates of event {number:,} are archived")
             assert event.kind == Kind.ASKED
             brought = json.loads(event.body or "{}")[CANDIDATES]
             asks[number] = [one for one in brought if not isinstance(one, list)]

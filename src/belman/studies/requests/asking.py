@@ -107,7 +107,8 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
             break
         before = json.loads(event.body or "{}")
         if CANDIDATES in before:
-            before[CANDIDATES] = whole(before[CANDIDATES], unit.log.event)
+            known = unit.state.catalogue
+            before[CANDIDATES] = whole(before[CANDIDATES], known, unit.log.event)
         for name in (CANDIDATE, CHOSEN, RANKING, SHARES):
             before.pop(name, None)
         if before != body:

@@ -16,6 +16,7 @@ from typing import Any
 
 from belman.deciders import Anew, Learnt
 from belman.errors import BelmanError, RewardError, SettingError, StudyError, TicketError
+from belman.studies.log import archives
 from belman.studies.log.chain import Head
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
@@ -155,11 +156,11 @@ class _Reading:
 
     def read(self, log: EventLog, transaction: Transaction) -> None:
         """Take in the whole log, while others write."""
-        corrections = log.corrections(transaction)
+        corrections = archives.corrections(log, transaction)
         self._counts = {event.ticket: event.reward for event in corrections}
         self._counts[self._ticket] = self.of[2]
         self._last = corrections[-1].number if corrections else 0
-        self._follow(log.after(transaction))
+        self._follow(archives.whole(log, transaction))
 
     def is_of(self, unit: UnitOfWork, *of: float | None) -> bool:
         """Whether the log was read that a unit of work goes on with; if so, read what is new."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,11 @@ from belman.deciders import Sums as Taught
 from belman.deciders.scale import Scale
 from belman.errors import RewardError, SettingError, StudyError, TicketError, shown
 from belman.families import Family
+from belman.measures.soundness import SampleRatio
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
 from belman.studies.outcomes.bulk import Bulk, Group, Part, checked, parts
+from belman.studies.requests.publishing import segment_in
 from belman.studies.requests.rows import (
     InRow,
     Places,
@@ -29,6 +32,7 @@ from belman.studies.requests.rows import (
     check_times,
     check_units,
 )
+from belman.studies.requests.rows_in_contexts import fell, in_contexts
 from belman.studies.rules.attributes import Attributes
 from belman.studies.settings import StudySettings
 from belman.studies.traffic.evidence import bet_many
@@ -45,22 +49,37 @@ def observe(
     """Let a batch count, all of it or (one row is bad) none, unless it did under this key."""
     request = (digest,)
     if unit.made_before(key, Kind.OBSERVED, request) is None:
-        _check_study(unit)
+        _check_study(unit, batch)
         if unit.state.book.is_due(unit.now):
             unit.close()  # the event that follows has this time
         versions = Versions(unit.log, unit.state.publishing)
-        if isinstance(batch, Sums):
+        made: list[Row] | None = None
+        if unit.state.settings.has_features:
+            assert isinstance(batch, Rows)
+            under_window = partial(_under_window, unit)
+            found, made = in_contexts(unit, batch, versions, under_window)
+        elif isinstance(batch, Sums):
             found = _of_sums(unit, batch, versions)
         else:
             found = _of_rows(unit, batch, versions)
-        unit.change(Kind.OBSERVED, key, request, _with_odds(unit, found, versions).body(reason))
+        body = _with_odds(unit, found, versions, made).body(reason)
+        unit.change(Kind.OBSERVED, key, request, body)
 
 
-def _check_study(unit: UnitOfWork) -> None:
+def _check_study(unit: UnitOfWork, batch: Rows | Sums) -> None:
     settings, policy = unit.state.settings, unit.state.decider.policy
     why = None
-    if settings.model is not None:
-        why = "it learns along features, each reward in its context"
+    if settings.has_candidates:
+        why = "candidates come with every ask"
+    elif settings.has_features and isinstance(batch, Sums):
+        why = "it learns along features, each reward in its context, and sums have none"
+    elif settings.has_features and settings.reward is None:
+        return
+    elif not settings.has_features and isinstance(batch, Rows) and any(batch.context):
+        raise SettingError(
+            f"context was given to study {unit.name!r}, which decides without, or by the segment "
+            "that a version is of"
+        )
     elif settings.discount != 1.0:
         why = f"its beliefs fade at every reward (discount={settings.discount:g})"
     elif settings.reward is not None:
@@ -113,7 +132,8 @@ def _context(unit: UnitOfWork, version: int | None, versions: Versions) -> dict[
     if version is None:
         why = "it learns by segment: give the version that a unit was assigned by"
         raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
-    return versions.context(version)
+    weights = versions[version]
+    return versions.context(version) or segment_in(unit.state, weights.segment)[1].context
 
 
 # Rows
@@ -151,7 +171,11 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     counts, more = list(range(len(rewards))), dict[str, Any]()
     if settings.window is not None:
         arms_of = [places.groups[code][1] for code in which]
-        counts, more = _under_window(unit, rows, arms_of, attributes, rewards)
+        shown = [known or None for known in attributes]
+        columns = (rows.version, rows.unit, arms_of, rewards, rows.time, shown)
+        made = list(map(Row, *columns))
+        counts, more = _under_window(unit, made)
+        rewards = [row.reward for row in made]
         values = [inward[reward] for reward in rewards]
     if settings.clip:
         clipped = [state.kept(reward) for reward in rewards]
@@ -217,44 +241,39 @@ def _bets_after(
     return codec.write(after)
 
 
-def _under_window(
-    unit: UnitOfWork,
-    rows: Rows,
-    arms: list[int],
-    attributes: list[Attributes],
-    rewards: list[float],
-) -> tuple[list[int], dict[str, Any]]:
+def _under_window(unit: UnitOfWork, made: list[Row]) -> tuple[list[int], dict[str, Any]]:
     """Return which rows count at once, and of the others those whose window is open.
 
     A row that has counted before is refused. Of several rows of one unit in a batch the last one
-    stands, or they add up where the study accumulates: then the last of `rewards` is their sum.
+    stands, or they add up where the study accumulates: then the reward of the last that is `made`
+    is their sum.
     """
     book, settings = unit.state.book, unit.state.settings
     so_far, waiting = Book(window=book.window, accumulate=book.accumulate), list[Row]()
     counts, at_once, superseded = list[int](), dict[tuple[Any, Any], int](), set[int]()
-    for i, (time, version, name) in enumerate(zip(rows.time, rows.version, rows.unit, strict=True)):
-        key, is_known = (version, name), is_unit(name)
+    for i, row in enumerate(made):
+        key, is_known = (row.version, row.unit), is_unit(row.unit)
         if is_known and book.has_counted(*key):
-            words = f"unit {name!r} of version {version!r} has counted, since its window closed"
+            words = f"unit {row.unit!r} of version {row.version!r} has counted, since its window"
             remedy = "it comes too late (correct_rows corrects what counted)"
-            raise TicketError(f"row {i + 1}: {words}: {remedy}")
-        is_open = time + (settings.window or 0.0) > unit.now
+            raise TicketError(f"row {i + 1}: {words} closed: {remedy}")
+        is_open = row.time + (settings.window or 0.0) > unit.now
         if is_open and not is_known:
             give = "its window is open, and it has to be known again: give its unit"
-            raise SettingError(f"row {i + 1}: unit={name!r}: {give}")
+            raise SettingError(f"row {i + 1}: unit={row.unit!r}: {give}")
         if is_open and key in book.open and key not in so_far.open:
             so_far.begin(key, book.open[key])
         if is_open:
-            known = attributes[i] or None
-            waiting.append(Row(version, name, arms[i], rewards[i] + 0.0, float(time), known))
+            waiting.append(row._replace(reward=row.reward + 0.0, time=float(row.time)))
             reward = so_far.bring(waiting[-1]).reward
         else:
             before = at_once.get(key) if is_known else None
+            reward = row.reward
             if before is not None:
                 superseded.add(before)
-                rewards[i] += rewards[before] if settings.accumulate else 0.0
+                reward += made[before].reward if settings.accumulate else 0.0
+                made[i] = row._replace(reward=reward)
             counts.append(i)
-            reward = rewards[i]
             if is_known:
                 at_once[key] = i
         try:
@@ -360,12 +379,14 @@ def _squares_of(family: Family, n: int, total: float) -> tuple[float, float]:
 # What goes with both
 
 
-def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions) -> Bulk:
+def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions, made: list[Row] | None) -> Bulk:
     """Return the same, with how the units fell beside how the published weights say that they
-    fall.
+    fall: the rows that were made in their contexts, or all by version.
     """
     state = unit.state
     test = state.tally.assigned(state.register)
+    if made is not None:
+        return _odds(test, found, fell(unit, made))
     counts = defaultdict[int, list[int]](lambda: [0] * len(state.register))
     for group in found.groups:
         if group.version is not None:
@@ -374,16 +395,22 @@ def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions) -> Bulk:
     for (version, name), arm in first.items():
         if version is not None and (version, name) not in state.book.open:
             counts[version][arm] += 1
-    assigned, meant = np.zeros(len(state.register), dtype=np.int64), test.expected.copy()
-    shares: list[tuple[int, list[float]]] = []
-    for version, fell in sorted(counts.items()):
-        shares.append((version, versions.chances(version, state.places)))
-        test.add(fell, shares[-1][1])
-        assigned += fell
+    shares = [(version, versions.chances(version, state.places)) for version in sorted(counts)]
+    found = _odds(test, found, ((counts[version], chances) for version, chances in shares))
+    return found._replace(shares=shares if state.tally.bets is not None else ())
+
+
+def _odds(
+    test: SampleRatio, found: Bulk, units: Iterable[tuple[list[int], Sequence[float]]]
+) -> Bulk:
+    """Return the same, with units that fell on arms under chances."""
+    assigned, meant = np.zeros(len(test.arms), dtype=np.int64), test.expected.copy()
+    for counts, chances in units:
+        test.add(counts, chances)
+        assigned += counts
     meant = test.expected - meant
     return found._replace(
         assigned=[(int(place), int(assigned[place])) for place in np.flatnonzero(assigned)],
         meant=[(int(place), float(meant[place])) for place in np.flatnonzero(meant)],
         log_odds=float(test.log_odds),
-        shares=shares if state.tally.bets is not None else (),
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from belman.assignment import Weights
+from belman.assignment.allotment import POINTS
+from belman.assignment.contexts import Contexts
 from belman.assignment.documents import is_arm
-from belman.deciders import Asking, SegmentedDecider
+from belman.deciders import Asking, FeaturedDecider, SegmentedDecider
 from belman.deciders.segmented.segmented import label
 from belman.errors import SettingError, StudyError, listing, shown
 from belman.studies.log.event_log import Kind
@@ -30,25 +32,34 @@ def segment_in(state: State, segment: object) -> tuple[str | None, Asking]:
             return check_segment(segment), known
         asking = decider.check(segment)
         return check_segment(label(asking.context or {})), asking
-    if state.settings.has_contexts:
-        words = "a study along features decides with every ask, and has no weights to publish"
-        raise StudyError(f"{words}; one with segments=… has")
     return check_segment(segment), Asking()
 
 
-def weights_now(
-    state: State, decisions: int, asking: Asking
-) -> tuple[dict[Any, float], dict[Any, float]]:
-    """The weight of every arm in play, and the floors that it keeps; in a segment, where these are
-    learnt apart.
+class Made(NamedTuple):
+    """The weight of every arm in play, the floors that it keeps, and how contexts are decided in,
+    where these are what decides.
     """
+
+    weights: dict[Any, float]
+    floors: dict[Any, float]
+    contexts: Contexts | None = None
+
+
+def weights_now(state: State, decisions: int, asking: Asking) -> Made:
+    """The weights of now; in a segment, where these are learnt apart."""
     arms, shares = state.arms, state.settings.shares
     if state.shipped is not None:
-        return {arm: float(state.places[arm] == state.shipped) for arm in arms}, {}
+        return Made({arm: float(state.places[arm] == state.shipped) for arm in arms}, {})
     own = shares.of(arms)
     if not own and shares.uniform > 0.0:
         own = dict.fromkeys(arms, shares.uniform / len(arms))
-    return state.ready().weights(asking, decisions, shares), own
+    decider = state.ready()
+    if not isinstance(decider, FeaturedDecider):
+        return Made(decider.weights(asking, decisions, shares), own)
+    contexts = decider.at_edge(shares)
+    points = contexts.points(contexts.wins({}), [own.get(arm, 0.0) for arm in arms])
+    weights = {arm: count / POINTS for arm, count in zip(arms, points, strict=True)}
+    return Made(weights, own, contexts)
 
 
 def next_version(
@@ -62,14 +73,16 @@ def next_version(
     before = state.publishing.current.get(segment)
     if before is None and len(state.publishing.current) >= MOST_SEGMENTS:
         raise SettingError(f"segment={segment!r}: a study has at most {MOST_SEGMENTS} segments")
-    weights, own = weights_now(state, plan.decisions, asking)
+    made = weights_now(state, plan.decisions, asking)
     until = None if plan.valid_for is None else unit.now + plan.valid_for
-    made: Any = {"decisions": plan.decisions, "published": unit.now, "valid_until": until}
-    if before is None:
-        salt = secrets.token_hex(8)
-        new = Weights.of(unit.name, weights, salt=salt, floors=own, segment=segment, **made)
+    rest: Any = {"decisions": plan.decisions, "published": unit.now, "valid_until": until}
+    rest |= {"floors": made.floors}
+    if before is None or made.contexts is not None:  # in contexts arms lie in their order
+        salt = secrets.token_hex(8) if before is None else before[0].salt
+        rest |= {"segment": segment, "contexts": made.contexts}
+        new = Weights.of(unit.name, made.weights, salt=salt, **rest)
     else:
-        new = before[0].following(weights, floors=own, **made)
+        new = before[0].following(made.weights, **rest)
     found = {"weights": {**new.described(), "version": number}, "plan": list(plan)}
     return found if asking.context is None else {**found, CONTEXT: asking.context}
 

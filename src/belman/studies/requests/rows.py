@@ -1,9 +1,10 @@
 """Outcomes in bulk as somebody brings them: rows, sums, or a file of either; and rows held against
 the versions of the weights that they name.
 
-A row is (unit, version, arm, reward, time, attributes): who was assigned, by which version of the
-weights (None: without), what came of it, when, in seconds since 1970, and what is known of the
-unit. Sums are of one version and arm: how many outcomes, their sum, and the sum of their squares.
+A row is (unit, version, arm, reward, time, attributes, context): who was assigned, by which version
+of the weights (None: without), what came of it, when, in seconds since 1970, what is known of the
+unit, and the context that it was decided in. Sums are of one version and arm: how many outcomes,
+their sum, and the sum of their squares.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Rows(NamedTuple):
     reward: Sequence[Any]
     time: Sequence[Any]
     attributes: Sequence[Any]
+    context: Sequence[Any]
 
 
 class Sums(NamedTuple):
@@ -52,7 +54,7 @@ class Sums(NamedTuple):
     squares: Sequence[Any]
 
 
-_OPTIONAL = {"time", "segment", "unit", "attributes"}
+_OPTIONAL = {"time", "segment", "unit", "attributes", "context"}
 Given = Iterable[Sequence[Any] | Mapping[str, Any]] | frames.Given
 
 
@@ -111,7 +113,7 @@ def digest(batch: Rows | Sums) -> str:
     """By which the same batch is known again."""
     found = hashlib.blake2b(digest_size=16)
     for name, column in zip(batch._fields, batch, strict=True):
-        if name == "attributes" and not any(column):
+        if name in ("attributes", "context") and not any(column):
             continue
         try:
             text = repr(list(column))
@@ -126,7 +128,7 @@ def digest(batch: Rows | Sums) -> str:
 def _of_tuples(rows: list[Any]) -> Rows:
     for i, row in enumerate(rows, start=1):
         if not isinstance(row, (tuple, list)) or not 4 <= len(row) <= len(Rows._fields):
-            give = "give (unit, version, arm, reward), or with a time and attributes behind"
+            give = "give (unit, version, arm, reward), or with a time, attributes and a context"
             raise SettingError(f"row {i} of the outcomes is {shown(row)}: {give}")
     if not rows:
         return Rows(*((),) * len(Rows._fields))
@@ -181,6 +183,7 @@ def _read(frame: Frame, arms: Iterable[Any]) -> Columns:
         "time": lambda name: none_for_nan(frame.times(name, missing=True)),
         "segment": frame.keys,
         "attributes": frame.json,
+        "context": frame.json,
         "n": frame.whole,
         "sum": lambda name: frame.numbers(name).tolist(),
         "squares": lambda name: frame.numbers(name).tolist(),
@@ -203,7 +206,13 @@ class Versions(dict[int, Weights]):
         if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
             allowed = "give the number that weights have, or None where there were none"
             raise SettingError(f"version={shown(version)} is not valid: {allowed}")
-        found = self._standing.get(version) or version_in(self._log.event(version), version)
+        found = self._standing.get(version)
+        if found is None:
+            event = self._log.event(version)
+            if event is None and self._log.is_archived(version):
+                words = "events up to it are archived, and its outcomes are not taken any more"
+                raise SettingError(f"version={version} is too old: {words}")
+            found = version_in(event, version)
         self[version] = found
         return found
 
@@ -215,10 +224,12 @@ class Versions(dict[int, Weights]):
             found[places[arm]] = share
         return found
 
-    def context(self, version: int) -> dict[str, Any]:
-        """Return the context that a version was published for, in a study by segments."""
+    def context(self, version: int) -> dict[str, Any] | None:
+        """Return the context that a version was published for, in a study by segments; None where
+        its event is archived.
+        """
         event = self._log.event(version)
-        found: dict[str, Any] = json.loads((event and event.body) or "{}")[CONTEXT]
+        found: dict[str, Any] | None = json.loads((event and event.body) or "{}").get(CONTEXT)
         return found
 
 

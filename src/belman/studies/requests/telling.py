@@ -20,7 +20,7 @@ from belman.studies.rules.metrics import Metrics, check_values, together, told_i
 from belman.studies.rules.metrics import body as metrics_body
 from belman.studies.rules.utility import Utility
 from belman.studies.ticket import Ticket, unknown
-from belman.studies.unit_of_work import UnitOfWork, check_key
+from belman.studies.unit_of_work import UnitOfWork, archived, check_key
 
 
 class Tell(NamedTuple):
@@ -72,8 +72,10 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
 def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
     """Answer a tell of a ticket that was told, where there is no window: the first one stands."""
     reward = checked(unit, request.reward, metrics)
-    counted(unit, number, request.ticket)
-    first, shown = unit.log.of_ticket(number)[0], unit.shown(number)
+    events, shown = unit.log.of_ticket(number), unit.shown(number)
+    if not events or _was_returned(events):
+        counted(unit, number, request.ticket)  # says what is wrong
+    first = events[0]
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
@@ -158,6 +160,8 @@ def counted(
     """
     ask, events = unit.log.event(number), unit.log.of_ticket(number)
     settings = unit.state.settings
+    if ask is None and unit.log.is_archived(number):
+        raise archived(number)
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
         raise unknown(ticket, unit.name)
     if _was_returned(events):

@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,11 @@ from belman.errors import SettingError, listing, needing
 from belman.escaping import for_csv
 from belman.files import replacing
 from belman.frames import Frame
+from belman.studies.log import archives
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import CONTEXT, Counted
-from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, whole
+from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, Catalogue, whole
 from belman.studies.outcomes.walk import walk
 from belman.studies.replica import Replica
 from belman.studies.rules.attributes import Attributes, given_in
@@ -56,16 +57,17 @@ def lines(
     told has a column for them. Arms are as they are named, or `as_text` for a file.
     """
 
-    def read(state: State) -> tuple[int, list[Hashable], StudySettings, list[int]]:
+    def read(state: State) -> tuple[int, list[Hashable], StudySettings, list[int], Catalogue]:
         tally = state.tally
         given = (tally.metrics.names, tally.attribute_names, state.settings.has_contexts)
         shown = [
             *range(len(COLUMNS)),
             *(len(COLUMNS) + i for i, names in enumerate(given) if names),
         ]
-        return state.number, list(state.register), state.settings, shown
+        known = Catalogue(dict(state.catalogue.rows))
+        return state.number, list(state.register), state.settings, shown, known
 
-    number, register, settings, shown = replica.look(read)
+    number, register, settings, shown, known = replica.look(read)
     start, windowed = after, settings.window is not None
     if settings.window is not None and after:
         with replica.storage.transaction(write=False) as transaction:
@@ -78,11 +80,12 @@ def lines(
     @lru_cache(maxsize=256)
     def event_of(number: int) -> Event | None:
         with replica.storage.transaction(write=False) as transaction:
-            return replica.log.find(transaction, "number", number)
+            return archives.find(replica.log, transaction, number)
 
-    rows = (_line(one, names, replica.secret, windowed, event_of) for one in told)
-    whole = (*COLUMNS, METRICS, ATTRIBUTES, IN_CONTEXT)
-    return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
+    candidates = partial(whole, known=known, event_of=event_of)
+    rows = (_line(one, names, replica.secret, windowed, candidates) for one in told)
+    all_names = (*COLUMNS, METRICS, ATTRIBUTES, IN_CONTEXT)
+    return [all_names[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
 
 
 def _with_counted(
@@ -100,7 +103,7 @@ def _line(
     names: Sequence[Hashable],
     secret: str,
     windowed: bool,
-    event_of: Callable[[int], Event | None],
+    candidates: Callable[[Any], list[Any]],
 ) -> Row:
     when = datetime.fromtimestamp(one.time, UTC)
     if isinstance(one, Counted):
@@ -123,7 +126,7 @@ def _line(
         None if one.body is None else json.loads(one.body).get("reason"),
         _json(_metrics_in(one)),
         _json(given_in(one)),
-        _json(_asked_with(one, event_of)),
+        _json(_asked_with(one, candidates)),
     )
 
 
@@ -136,7 +139,7 @@ def _metrics_in(event: Event) -> Metrics:
     return {} if event.reward is None else found
 
 
-def _asked_with(event: Event, event_of: Callable[[int], Event | None]) -> dict[str, Any]:
+def _asked_with(event: Event, candidates: Callable[[Any], list[Any]]) -> dict[str, Any]:
     """The context of an ask or a row of past data, and the candidates with the one chosen."""
     if event.kind not in (Kind.ASKED, Kind.RECORDED) or event.body is None:
         return {}
@@ -144,8 +147,8 @@ def _asked_with(event: Event, event_of: Callable[[int], Event | None]) -> dict[s
     if CANDIDATE not in body:
         found: dict[str, Any] = body.get(CONTEXT, {})
         return found
-    candidates = whole(body.get(CANDIDATES, [body[CANDIDATE]]), event_of)  # past data has one
-    return {CONTEXT: body[CONTEXT], CANDIDATES: candidates, CHOSEN: body.get(CHOSEN, 0)}
+    among = candidates(body.get(CANDIDATES, [body[CANDIDATE]]))  # past data has one
+    return {CONTEXT: body[CONTEXT], CANDIDATES: among, CHOSEN: body.get(CHOSEN, 0)}
 
 
 def _json(given: Metrics | Attributes | dict[str, Any]) -> str | None:

@@ -17,6 +17,7 @@ from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.consequences import standing
+from belman.studies.log import archives
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.replica import Replica
@@ -304,9 +305,12 @@ class Looking:
 
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time and reason, and what closed windows counted
-        as; or the `last` so many lines.
+        as; or the `last` so many lines, as far as their events are not archived.
         """
-        after = 0 if last is None else max(self.number - validate.check_count(last), 0)
+        after = 0
+        if last is not None:
+            here = self.storage.run(self._replica.log.first, write=False)
+            after = max(self.number - validate.check_count(last), here - 1)
         names, lines = import_export.lines(self._replica, self.events, after)
         rows = list(deque(lines, last))
         return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
@@ -331,7 +335,7 @@ class Looking:
         """The log, from the event that follows number `after`."""
         self._replica.look(lambda state: None)  # finds a server that restarted
         with self.storage.transaction(write=False) as transaction:
-            yield from self._replica.log.after(transaction, after)
+            yield from archives.whole(self._replica.log, transaction, after)
 
     def check(self) -> str:
         """The digest of the state; StateError where the log folded anew differs in a single bit."""

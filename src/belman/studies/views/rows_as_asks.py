@@ -2,8 +2,9 @@
 
 The log keeps how often every reward came of a version and an arm, or their sums, which say as much
 of coins. Units of a version are assigned by a hash, each for itself, with the weights of the
-version as their chances; so their order tells nothing, and is drawn. Rows whose window is open are
-left out, told or not, as tickets are.
+version as their chances; so their order tells nothing, and is drawn. Of rows in contexts it keeps
+each, with the chances that it had. Rows whose window is open are left out, told or not, as tickets
+are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from belman import chance, codec
 from belman.assignment import Weights
 from belman.deciders import Draw
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import CONTEXT, Counted
+from belman.studies.outcomes.book import CONTEXT, Counted, Outcome
 from belman.studies.outcomes.bulk import Bulk, Group
 from belman.studies.outcomes.walk import walk
 from belman.studies.requests.row_corrections import corrected_in
@@ -51,10 +52,11 @@ class BulkRows:
         self._ends = settings.range or (0.0, 1.0)
         self._coin = settings.family.coin
         self._cells = Counter[_Cell]()
+        self._in_contexts: list[tuple[int, Outcome]] = []  # by version
         self._places = {arm: place for place, arm in enumerate(settings.arms)}
         self._versions: dict[int, tuple[Event, Weights]] = {}
-        for event, body, closed, _ in walk(settings, events, now):
-            for one in closed:
+        for event, body, closed, counted in walk(settings, events, now):
+            for one in (*closed, *counted):
                 self._close(one)
             if event is not None:
                 self._take(event, body)
@@ -76,7 +78,19 @@ class BulkRows:
             order = words.permutation(len(rows))
             found[version] = list(self._asked(version, (rows[i] for i in order), number))
             number += len(rows)
+        own = self._in_contexts
+        if len(own) > MOST_ROWS:
+            own = [own[i] for i in sorted(words.permutation(len(own))[:MOST_ROWS])]
+        for at, (version, outcome) in enumerate(own, start=number):
+            found.setdefault(version, []).append(self._asked_in(version, outcome, at))
         return found
+
+    def _asked_in(self, version: int, outcome: Outcome, number: int) -> tuple[Event, float]:
+        """The ask of a row in its context."""
+        chance = (outcome.chances or ())[outcome.arm]
+        asked = (number, Kind.ASKED, self._versions[version][0].time, outcome.arm)
+        body = json.dumps({CONTEXT: outcome.context})
+        return Event(*asked, int(Draw.RANDOM), chance, body=body), outcome.reward or 0.0
 
     def _usable(self, cell: _Cell) -> bool:
         return cell.version is not None and min(self._versions[cell.version][1].weights) > 0.0
@@ -139,7 +153,13 @@ class BulkRows:
         if type(one.key) is tuple and one.outcome.reward is not None:
             self.n += 1
             self.total += one.outcome.reward
-            self._cells[_Cell(one.key[0], one.outcome.arm, one.outcome.reward)] += 1
+            (version, _), outcome = one.key, one.outcome
+            if outcome.context is None:
+                self._cells[_Cell(version, outcome.arm, one.outcome.reward)] += 1
+            elif version is not None and outcome.chances is not None:
+                places = (self._places[arm] for arm in self._versions[version][1].arms)
+                if min(outcome.chances[place] for place in places) > 0.0:
+                    self._in_contexts.append((version, outcome))
 
     def _swap(self, version: int | None, arm: int, was: float, reward: float | None) -> None:
         """A row counts otherwise, or not at all."""

@@ -72,7 +72,7 @@ class _Sides:
     ) -> None:
         """Take a step of the log."""
         for key, outcome, *_ in (*closed, *counted):
-            self.outcomes[len(self.outcomes) if key is None else ("of", key)] = outcome
+            self.outcomes[("of", key) if type(key) is int else len(self.outcomes)] = outcome
         if event is None:
             for outcome in self.outcomes.values():
                 self.tell(_known_of(outcome), outcome.arm, outcome.reward)

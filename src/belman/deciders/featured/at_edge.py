@@ -1,0 +1,128 @@
+"""What a client needs to decide by context itself: draws of all coefficients, arm by arm.
+
+The form of the belief that speaks is drawn from, whatever the policy: an arm's chance in a context
+is that of being the best, as with Thompson sampling. Draws come in pairs, mirrored at the mean. An
+arm's features and what all arms share are folded into a coefficient for each slot of the context.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from belman.assignment.contexts import (
+    CONSTANT,
+    LEVEL,
+    LOG,
+    MOST_COEFFICIENTS,
+    SCALED,
+    SQUARE,
+    Contexts,
+)
+from belman.deciders.featured.columns import FEATURE, OWN, PAIR, SHARED
+from belman.deciders.featured.slots import ROOT_HALF, Floats, Slots
+from belman.deciders.shares import Shares
+from belman.errors import StudyError
+from belman.models import Belief, Model
+from belman.policies.dependent import LinTS
+
+#: Draws of a document: as many as there is room for.
+MOST_DRAWS, LEAST_DRAWS = 256, 16
+_LARGEST = 32_767.0
+
+
+def contexts(decider: Any, shares: Shares) -> Contexts:
+    """Return how the arms in play are decided among; StudyError where a client could not."""
+    learnt, arms = decider.knowledge, decider.arms
+    if not arms:
+        why = "candidates come with every ask"
+        raise StudyError(f"a study of candidates publishes no weights: {why}")
+    if learnt.context.arrays.by_name:
+        arrays = ", ".join(learnt.context.arrays.by_name)
+        why = "give the numbers of an array names of their own"
+        raise StudyError(f"arrays ({arrays}) are not published: {why}")
+    places = [decider._places[arm] for arm in arms]
+    counted = {
+        one[2] if one[0] == OWN else one[1] for one in learnt.columns.columns if one[0] != FEATURE
+    }
+    used = [place for place in sorted({0, *counted}) if _spread(learnt.context, place) > 0.0]
+    room = MOST_COEFFICIENTS // (len(used) * len(arms))
+    if room < LEAST_DRAWS:
+        what = f"{len(arms):,} arms × {len(used):,} numbers and levels"
+        allowed = f"at most {MOST_COEFFICIENTS // LEAST_DRAWS:,}"
+        raise StudyError(f"{what} are too many to be published: {allowed}")
+    draws = min(MOST_DRAWS, 1 << (room.bit_length() - 1))
+    inflation = decider.policy.inflation if isinstance(decider.policy, LinTS) else 1.0
+    theta = _drawn(learnt.form.model, learnt.belief, decider.rng, draws, inflation)
+    folded = _folded(decider, theta, places)[:, :, used]  # (draws, arms, slots)
+    for at, place in enumerate(used):
+        if learnt.context.slots[place].kind == SQUARE:
+            folded[:, :, at] *= ROOT_HALF
+    folded -= folded.mean(axis=1, keepdims=True)  # what all arms share decides nothing
+    largest = float(np.abs(folded).max())
+    whole = np.rint(folded * (_LARGEST / largest if largest > 0.0 else 0.0)).astype("<i2")
+    text = base64.b64encode(np.ascontiguousarray(whole.transpose(2, 0, 1)).tobytes()).decode()
+    control = arms.index(shares.control) if shares.control in arms else None
+    settled = control if len(shares.free(arms)) < len(arms) else None
+    most = float(shares.most > 0.0) if settled is not None else shares.most
+    names = {name: learnt.context.kinds.get(name) for name in decider.context_names}
+    slots = tuple(_described(learnt.context, place) for place in used)
+    return Contexts(names, slots, draws, text, settled, most, control if most < 1.0 else None)
+
+
+def _spread(slots: Slots, place: int) -> float:
+    """Return the deviation by which a number is divided, 0 before there is one; 1 for others."""
+    slot = slots.slots[place]
+    if place == 0 or slot.kind not in SCALED:
+        return 1.0
+    return (slots.logs if slot.kind == LOG else slots.moments)[slot.name].spread
+
+
+def _described(slots: Slots, place: int) -> tuple[Any, ...]:
+    slot = slots.slots[place]
+    if place == 0:
+        return (CONSTANT,)
+    if slot.kind in SCALED:
+        moments = (slots.logs if slot.kind == LOG else slots.moments)[slot.name]
+        return slot.kind, slot.name, moments.centre, moments.spread
+    return (slot.kind, slot.name, slot.level) if slot.kind == LEVEL else (slot.kind, slot.name)
+
+
+def _drawn(model: Model, belief: Belief, words: Any, draws: int, inflation: float) -> Floats:
+    """Return draws of θ, in mirrored pairs (draws, coefficients)."""
+    rng = np.random.default_rng(words)
+    halves = []
+    shares = belief.share / belief.share.sum()
+    for b, count in enumerate(rng.multinomial(draws // 2, shares)):
+        shape, rate = belief.noise[b]
+        known = model.kernels.scale(model.constants, belief.noise[b])
+        scale = rate / rng.gamma(shape, size=count) if shape > 0.0 else np.full(count, known)
+        apart = rng.normal(size=(count, belief.mean.shape[1])) @ belief.root[b].T
+        apart *= inflation * np.sqrt(scale)[:, None]
+        halves += [belief.mean[b] + apart, belief.mean[b] - apart]
+    found: Floats = np.concatenate(halves)
+    return found
+
+
+def _folded(decider: Any, theta: Floats, places: list[int]) -> Floats:
+    """Return the coefficient of every slot of the context, in each draw and of each arm."""
+    learnt = decider.knowledge
+    features = np.zeros((len(places), len(learnt.features)))
+    for place, out in zip(places, features, strict=True):
+        if decider._rows:
+            learnt.features.fill(decider._rows[place], out)
+    rows = {place: row for row, place in enumerate(places)}
+    found = np.zeros((len(theta), len(places), len(learnt.context)))
+    for at, (kind, *parts) in enumerate(learnt.columns.columns):
+        own = theta[:, at]
+        if kind == SHARED:
+            found[:, :, parts[0]] += own[:, None]
+        elif kind == FEATURE:
+            found[:, :, 0] += own[:, None] * features[:, parts[0]]
+        elif kind == PAIR:
+            found[:, :, parts[0]] += own[:, None] * features[:, parts[1]]
+        elif kind == OWN and parts[0] in rows:
+            found[:, rows[parts[0]], parts[1]] += own
+    return found
