@@ -30,8 +30,9 @@ PART = 400.0  # the share of a leader's plays that are made at once, at most
 HYPERBOLA, BY_SURPRISE, BY_CLOCK = 0, 1, 2
 #: Of each form its kind, gain and k of κ = gain·ln(K + k), and where and how κ falls.
 FORMS: dict[str, tuple[int, float, float, float, float]] = {
-    "default": (HYPERBOLA, 2.25, 0.0, 7.5, 6.0),
-    "without reach": (HYPERBOLA, 2.25, 0.0, math.inf, 6.0),
+    "default": (HYPERBOLA, 2.25, 0.0, 8.5, 4.0),
+    "without reach": (HYPERBOLA, 2.25, 0.0, math.inf, 4.0),
+    "reach 7.5, sixth power": (HYPERBOLA, 2.25, 0.0, 7.5, 6.0),
     "reach 10, cubed": (HYPERBOLA, 2.25, 0.0, 10.0, 3.0),
     "IMED": (HYPERBOLA, 0.0, 0.0, math.inf, 1.0),
     "φ_κ, 1.15 ln(K + 3)": (BY_SURPRISE, 1.15, 3.0, math.inf, 1.0),

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.scale` prints, for a hundred, ten thousand and a million decisions a second,
 what one of each takes here and at home, how many cores that is, and what a day stores. Times are of
-the processor, so that they hold on a busy machine; SQLite on this disk, without a network.
+the processor, so that they hold on a busy machine; SQLite on this disk, without a network. Then
+`benchmarks.scale_out`: one, two and four services on one PostgreSQL.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from belman.assignment import Weights, assign
 from belman.studies import Storage, Study, open_study
 from belman.table import Table
+from benchmarks import scale_out
 
 ARMS = [f"arm-{i}" for i in range(20)]
 PAIRS, BATCHES, ROWS, SUMS, UNITS = 2_000, 50, 1_000, 100, 100_000
@@ -157,6 +159,8 @@ def main() -> None:
             "Every outcome is learnt, and weights are new every 5 s (rows) or 60 s (sums)",
         )
     )
+    print()
+    scale_out.main(10.0)
 
 
 if __name__ == "__main__":

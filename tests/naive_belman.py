@@ -165,7 +165,7 @@ HORIZON = 280
 
 def naive_phi(x, arms):
     """What a surprise of x nats counts under the default exposure."""
-    return x * x / (x + 2.25 * math.log(arms) / (1.0 + (x / 7.5) ** 6)) if x > 0.0 else x
+    return x * x / (x + 2.25 * math.log(arms) / (1.0 + (x / 8.5) ** 4)) if x > 0.0 else x
 
 
 @dataclass

@@ -24,6 +24,7 @@ from tests.waiting import HANG, wait_until
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+CLUSTER = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 
 
@@ -68,6 +69,42 @@ def test_services_wait_for_one_another_and_files_are_there():
     assert (DEPLOY / source).is_file()
     text = (DEPLOY / source).read_text()
     assert set(re.findall(r"server (\w+):8000;", text)) == {"first", "second"}
+
+
+def test_a_cluster_runs_what_the_image_has():
+    deployment, service, budget = CLUSTER
+    pod = deployment["spec"]["template"]
+    (waiting,), (server,) = pod["spec"]["initContainers"], pod["spec"]["containers"]
+    assert parsed(server["args"]).params["host"] == "0.0.0.0"
+    (words,) = re.findall(r"belman ([a-z ]+[a-z])", waiting["command"][-1])
+    assert parsed(words.split())
+    options = {option.envvar for option in parsed(["serve"]).command.params}
+    named = {one["name"] for one in server["env"]}
+    assert named - {"BELMAN_SIGNING_KEY"} <= options
+    (port,) = server["ports"]
+    assert port["containerPort"] == parsed(server["args"]).params["port"]
+    labels = pod["metadata"]["labels"]
+    for selector in (deployment["spec"]["selector"], budget["spec"]["selector"]):
+        assert selector["matchLabels"] == labels
+    assert service["spec"]["selector"] == labels
+    assert service["spec"]["ports"][0]["targetPort"] == port["name"]
+    secrets = [one["valueFrom"]["secretKeyRef"] for one in server["env"] if "valueFrom" in one]
+    made = (DEPLOY / "kubernetes.yaml").read_text()
+    assert {f"--from-literal={one['key']}=" in made for one in secrets} == {True}
+    paths = {server[probe]["httpGet"]["path"] for probe in server if probe.endswith("Probe")}
+    assert paths == {"/readyz", "/healthz"}
+    user = re.search(r"^USER (\d+)$", (DEPLOY.parent / "Containerfile").read_text(), re.MULTILINE)
+    assert user, "runAsNonRoot needs a user by number"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["1.28.0", "1.37.0"])
+def test_a_cluster_takes_the_manifests(version):
+    checker = pytest.importorskip("kubernetes_validate")
+    for one in CLUSTER:
+        checker.validate(one, version, strict=True)
+    with pytest.raises(checker.ValidationError):
+        checker.validate({**CLUSTER[0], "spec": {"replicas": "two"}}, version, strict=True)
 
 
 @pytest.fixture

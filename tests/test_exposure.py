@@ -158,7 +158,7 @@ def test_what_exposures_tell_the_kernels():
     ]
     assert FadingEvidence(p=1.5).settings == (1.5,)
     assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0, math.inf)
-    assert two_phase(10, Evidence(horizon=50)).settings == (5.0, 7.5, 50.0)
+    assert two_phase(10, Evidence(horizon=50)).settings == (5.0, 8.5, 50.0)
     assert Paper().settings == ()
     assert two_phase(10).per_arm
     assert not two_phase(10, Paper()).per_arm

@@ -182,7 +182,7 @@ class Evidence(Exposure):
     """One τ per arm: evidence ν_a d(μ_a, μ_L) weighed with surprise x_a = ln(t/ν_a) at its share.
 
     Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 +
-    (x/reach)⁶). In long runs φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is
+    (x/reach)⁴). In long runs φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is
     smaller and the rule greedier, the more so the more arms. If the arms are found worse than their
     prior says, it is moved there, itself counting as `pool` arms; infinity leaves it. In the place
     of the pull stands the greed κ = gain·ln K: an unlucky arm waits longer than under IMED, but by
@@ -194,7 +194,7 @@ class Evidence(Exposure):
     """
 
     gain: float = 2.25
-    reach: float = 7.5
+    reach: float = 8.5
     pool: float = 5.0
     horizon: int | None = None
 

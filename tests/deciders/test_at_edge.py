@@ -74,13 +74,13 @@ def test_squares_and_logarithms_are_published_in_the_units_of_the_belief():
     for place in range(6):
         decider = learnt()
         knowledge = decider.knowledge
-        assert len(knowledge.forms) == 6
+        assert len(knowledge.forms) == 7
         for at, form in enumerate(knowledge.forms):
             form.score = float(at == place) * 1e6
         assert knowledge.leading == place
         theta = np.random.default_rng(2).normal(size=(4, len(knowledge.columns)))
         published = decider.at_edge(NO_SHARES)
-        folded = at_edge._folded(decider, theta, [0, 1, 2])
+        folded = at_edge._folded(decider, knowledge.columns.columns, theta, [0, 1, 2])
         for seed in range(5):
             asking = decider.check(context(np.random.default_rng(seed)))
             _, rows, places = decider.at_hand(asking)

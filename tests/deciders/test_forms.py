@@ -42,9 +42,9 @@ def test_a_bent_world_is_learnt():
     """
     agent, got = played(on_a_ring, 500)
     assert np.mean(got[250:]) > 0.85
-    assert agent._decider.knowledge.columns.shape == "squares"
+    assert agent._decider.knowledge.columns.shape in ("squares", "crosses")
     assert "n0²" in agent.coefficients()["feature"]
-    assert "squares of numbers count" in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
+    assert " count" in agent.explain(context={"n0": 0.1, "n1": 0.1}).title
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -52,9 +52,38 @@ def test_a_straight_world_has_the_plain_form(seed):
     """After 300 rewards, in each of five worlds."""
     agent, _ = played(along_a_line, 300, seed)
     learnt = agent._decider.knowledge
-    assert len(learnt.forms) == 6
+    assert len(learnt.forms) == 7
     assert learnt.columns.shape == "plain"
     assert "squares" not in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
+
+
+def across(arm, x):
+    """`a` is for two opposite quarters, `b` for the others: no value says anything alone."""
+    return 0.95 if (arm == "a") == (x[0] * x[1] > 0.0) else 0.05
+
+
+def test_values_that_count_together_are_learnt():
+    """Without products one earns a half here; with them 0.95 at best."""
+    agent, got = played(across, 500)
+    assert np.mean(got[250:]) > 0.8
+    assert agent._decider.knowledge.columns.shape == "crosses"
+    assert "n0 × n1" in agent.coefficients()["feature"]
+    assert "products of two values count" in agent.explain(context={"n0": 0.1, "n1": 0.1}).title
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def test_words_that_count_together_are_learnt():
+    """Two words of which neither says anything alone; the rate of the last half is 0.9 at best."""
+    rng, agent, got = np.random.default_rng(2), Agent(["a", "b"], context=["u", "v"], seed=1), []
+    for _ in range(600):
+        context = {"u": str(rng.choice(["x", "y"])), "v": str(rng.choice(["x", "y"]))}
+        arm = agent.ask(context=context)
+        got.append(
+            float(rng.random() < (0.9 if (arm == "a") == (context["u"] == context["v"]) else 0.1))
+        )
+        agent.tell(arm, got[-1])
+    assert np.mean(got[300:]) > 0.8
+    assert {"u=x × v=x", "v=x × u=x"} & set(agent.coefficients()["feature"])
 
 
 def test_a_saved_agent_has_its_forms():
@@ -64,7 +93,7 @@ def test_a_saved_agent_has_its_forms():
     context = {"n0": 0.3, "n1": -1.0}
     assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
     content = json.loads(agent.to_json())["state"]
-    assert [len(form["columns"]) for form in content["forms"]] == [7] * 4 + [11] * 2
+    assert [len(form["columns"]) for form in content["forms"]] == [7] * 4 + [11] * 2 + [13]
 
 
 def test_a_batch_counts_for_no_form():
@@ -75,10 +104,13 @@ def test_a_batch_counts_for_no_form():
 
 
 def test_squares_are_left_where_they_are_too_many():
-    """Levels that come make the form with squares too wide: it goes, and no ask is refused."""
+    """Levels that come make the forms with products and squares too wide: they go, and no ask is
+    refused.
+    """
     agent = Agent(["a", "b"], context=["n", "word"], seed=1)
     for i in range(MOST_BENT // 2 + 2):
-        assert len(agent._decider.knowledge.forms) == (2 if i == 0 or 7 + 2 * i > MOST_BENT else 6)
+        few, more = 7 + 2 * i > MOST_BENT, 7 + 4 * i <= MOST_BENT
+        assert len(agent._decider.knowledge.forms) == (2 if i == 0 or few else 6 + more)
         arm = agent.ask(context={"n": float(i), "word": f"w{i}"})
         agent.tell(arm, 1.0)
     assert len(agent._decider.knowledge.forms) == 2

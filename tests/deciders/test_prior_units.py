@@ -119,7 +119,24 @@ def test_squares_solve_the_batch_too(late, model):
         context = {"u": u, "v": 1e-3 * ((0.0, 1.0)[i] if i < 2 else rng.uniform())}
         told.append((str(rng.choice(["a", "b"])), float(rng.random() < 0.4), context))
     agent = told_to(Agent(["a", "b"], context=["u", "v"], model=model, seed=1), told)
-    assert len(agent._decider.knowledge.forms[-1].columns) == 13
+    assert len(agent._decider.knowledge.forms[-2].columns) == 13
+    assert_solved(agent, told, form=-2)
+
+
+def test_products_solve_the_batch_too():
+    """Numbers within three deviations of every scale in use, none of them missing, and words."""
+    rng = np.random.default_rng(2)
+    told = []
+    for i in range(150):
+        u = (20.0, 60.0)[i] if i < 2 else rng.uniform(20.0, 60.0)
+        v = (1e-3, 0.0)[i] if i < 2 else 1e-3 * rng.uniform()
+        context = {"u": u, "v": v, "w": str(rng.choice(["x", "y"]))}
+        told.append((str(rng.choice(["a", "b"])), float(rng.random() < 0.4), context))
+    names = ["u", "v", "w"]
+    agent = told_to(Agent(["a", "b"], context=names, model=Linear(), seed=1), told)
+    crossed = agent._decider.knowledge.forms[-1].columns
+    assert crossed.shape == "crosses"
+    assert len(crossed) == 1 + 2 * (1 + 4 + 2 + 5)
     assert_solved(agent, told, form=-1)
 
 

@@ -186,7 +186,7 @@ def test_surprise_is_at_what_is_known_of_an_arm_and_never_beyond_imeds() -> None
         known = 1.0 + sum((worth[arm] - 2.0) * sharp[arm] for arm in agent.arms)
         for arm in agent.arms:
             x = math.log((turn + 2.0) / worth[arm])
-            of_known = phi(math.log(known / (worth[arm] * sharp[arm])), 2.25 * math.log(3), 7.5)
+            of_known = phi(math.log(known / (worth[arm] * sharp[arm])), 2.25 * math.log(3), 8.5)
             assert counted[arm] == pytest.approx(min(of_known, x), abs=1e-9)
             limits.add(of_known < x)
     assert limits == {True, False}

@@ -19,7 +19,7 @@ from tests.policies.interpreted_play import Seat, taught
 pytestmark = pytest.mark.interpreted
 
 
-@pytest.mark.parametrize("reach", [0.5, 7.5, 40.0, math.inf])
+@pytest.mark.parametrize("reach", [0.5, 8.5, 40.0, math.inf])
 def test_9_phi_lacks_at_most_the_greed_and_rises(reach):
     """For K = 1, 2, …, 10⁶ arms under the default gain, and for the largest greed there is."""
     x = np.concatenate([np.linspace(-20.0, 0.0, 50), np.geomspace(1e-6, 800.0, 700)])
@@ -27,7 +27,7 @@ def test_9_phi_lacks_at_most_the_greed_and_rises(reach):
         greed = float(Evidence().pull(np.array([1.0]), arms)[0])
         counted = np.array([phi(value, greed, reach) for value in x])
         lack, above = x - counted, np.maximum(x, 0.0)
-        fading = greed / (1.0 + (above / reach) ** 6)
+        fading = greed / (1.0 + (above / reach) ** 4)
         assert np.all(lack >= -ROUNDING)
         assert np.all(lack <= np.minimum(above, fading) + ROUNDING)
         assert np.all(lack <= greed + ROUNDING)
@@ -55,7 +55,7 @@ def test_sharp_rewards_are_counted_within_the_class():
     greed = 2.25 * math.log(20.0)
     for x in np.linspace(-8.0, 40.0, 400):
         for less in np.linspace(-math.log(10.0), math.log(10.0), 9):
-            counted = min(phi(x + less, greed, 7.5), x)
+            counted = min(phi(x + less, greed, 8.5), x)
             assert x - greed - math.log(10.0) - ROUNDING <= counted <= x
 
 

@@ -29,7 +29,7 @@ def test_phi_is_below_the_surprise_rises_and_tends_to_it():
         counted = np.array([phi(value, greed, 8.0) for value in x])
         assert np.all(np.diff(counted) > 0.0)
         assert np.all(counted <= x * (1.0 + 1e-15))
-        assert np.all(counted >= x - greed / (1.0 + (x / 8.0) ** 6) - 1e-12)
+        assert np.all(counted >= x - greed / (1.0 + (x / 8.0) ** 4) - 1e-12)
         assert phi(1e4, greed, 8.0) == pytest.approx(1e4, abs=1e-3)
     assert phi(-2.0, 7.0, 8.0) == -2.0
     assert [phi(value, 0.0, 8.0) for value in (0.5, 3.0, 30.0)] == pytest.approx([0.5, 3.0, 30.0])

@@ -204,3 +204,20 @@ def test_weights_that_were_never_published_are_not_there(opened):
     pairs = opened("pairs", [("a", 1), ("b", 2)])
     with pytest.raises(StudyError, match="cannot be published"):
         pairs.publish(10)
+
+
+def test_publishing_early_counts_open_tickets_and_changes_nothing(opened, clock):
+    """What is known of open tickets by now is in the weights, and not in the state."""
+    study = opened(window=3600, early=True, clock=clock)
+    other = opened(arms=None, clock=clock)
+    for turn in range(40):
+        clock.now += 50.0
+        for ticket in study.ask(2):
+            if turn % 3 == 0:
+                clock.now += 10.0
+                study.tell(ticket, 1)
+    clock.now += 1000.0
+    study.publish(100)
+    assert study.check() == other.check() == opened(arms=None, clock=clock).check()
+    assert [one[1:4] for one in study.ask(5, key="k")] == [one[1:4] for one in other.asked("k")]
+    study.check()

@@ -121,6 +121,16 @@ def test_a_tell_after_the_window_has_one_answer_whatever_is_corrected_since(open
         refused(silent, 1)
 
 
+def test_giving_back_what_has_expired_has_one_answer_whatever_is_corrected_since(opened, clock):
+    study = opened(arms=["only"], window=60, silence="forget", clock=clock)
+    ticket = study.ask()
+    clock.now += 60.0
+    assert study.give_back([ticket]) == 0
+    study.correct(ticket, 1, "found")
+    assert study.give_back([ticket]) == 0
+    assert study.status()["told"] == 1
+
+
 def test_a_reader_is_ahead_of_the_log_and_a_writer_with_a_slow_clock_still_agrees(opened, clock):
     """Readers settle on a copy: what they saw must not close windows for whoever writes later."""
     ahead = opened(arms=["a", "b"], window=60, clock=clock)
@@ -507,7 +517,7 @@ def correct(study, twin, ticket, reward, now):
 
 def give_back(study, twin, tickets, now):
     slips = [twin.slips[ticket] for ticket in tickets]
-    if any(slip.told or slip.corrections for slip in slips):
+    if any(slip.told for slip in slips):
         with pytest.raises(errors.TicketError, match="cannot be given back"):
             study.give_back(tickets)
         return

@@ -30,7 +30,14 @@ from belman.studies.log.event_log import EventLog
 from tests.studies.test_chain import back_up
 from tests.world.crowd import parsed, request
 from tests.world.network import FATES, URL, Request, SimulatedTransport
-from tests.world.notes import BrokenPromiseError, Call, Notes, holds, no_retired_arm
+from tests.world.notes import (
+    BrokenPromiseError,
+    Call,
+    Notes,
+    holds,
+    no_retired_arm,
+    number_of,
+)
 from tests.world.processes import NAME, Inline, Killed, Process, Program, Service
 
 ARMS = ("a", "b", "c", "d", "e")
@@ -555,9 +562,14 @@ class World:
 
     def do_edge_dies(self, by: Operation) -> None:
         if self.edge is not None and by.more % 3 == 0 and len(self.stack) == 1:
-            if self.edge._outbox._batches:
-                self.notes.maybe += [row["reward"] for row in self.sending]
-            self.edge, self.sending = None, []
+            self._edge_is_lost()
+            self.edge = None
+
+    def _edge_is_lost(self) -> None:
+        """Nobody will ever know whether what an edge was sending was heard."""
+        if self.edge is not None and self.edge._outbox._batches:
+            self.notes.maybe += [row["reward"] for row in self.sending]
+        self.sending = []
 
     # Backups
 
@@ -587,7 +599,8 @@ class World:
         except errors.PausedError:
             said = False  # it was found in step, and is refused for the pause alone
         holds(said == (knew > number), f"it knew {knew} events, there are {number}: {said}")
-        futures = set(self.notes.tickets) - set(notes.tickets)
+        futures = {one for one in self.notes.tickets if number_of(one) > number}
+        self._edge_is_lost()
         self.end()
         if not said:
             # its ask is of this life
@@ -597,7 +610,6 @@ class World:
         self.notes = notes.copied()
         self.notes.lost |= futures
         self.notes.maybe = maybe
-        self.sending = []
         for ticket in list(self.notes.lost)[:2]:
             try:
                 self.study.tell(ticket, self.rewards[0])
@@ -616,7 +628,7 @@ class World:
         if self.flying or waits or unknown or program.is_busy:
             return
         self.files += 1
-        program.begin(self._plan())
+        program.begin({at: fate for at, fate in self._plan().items() if type(fate) is not float})
         program.is_busy = True
         try:
             path = f"{self.folder}/{self.files}.parquet"

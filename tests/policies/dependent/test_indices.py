@@ -45,7 +45,7 @@ def test_the_default_is_surprise_less_evidence(turn, known):
     eta, v = marginals(at)
     worth, first = 0.25 / v, 0.25 / (at.features**2).sum(axis=1)
     x = np.maximum(np.log(min(turn, 1.0 + (worth - first).sum()) / (worth + known)), 0.0)
-    counted = p + x**2 / (x + q / (1.0 + (x / reach) ** 6))
+    counted = p + x**2 / (x + q / (1.0 + (x / reach) ** 4))
     best = int(np.argmax(eta))
     upper = eta[best] + math.sqrt(2.0 * counted[best] * v[best])
     expected = counted - (upper - eta) ** 2 / (2.0 * v)

@@ -1,13 +1,15 @@
 """What a client needs to decide by context itself: draws of all coefficients, arm by arm.
 
-The form of the belief that speaks is drawn from, whatever the policy: an arm's chance in a context
-is that of being the best, as with Thompson sampling. Draws come in pairs, mirrored at the mean. An
+The form of the belief with the best score is drawn from, of those without products of two values,
+whatever the policy: an arm's chance in a context is that of being the best, as with Thompson
+sampling. Draws come in pairs, mirrored at the mean. An
 arm's features and what all arms share are folded into a coefficient for each slot of the context.
 """
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from belman.assignment.contexts import (
     SQUARE,
     Contexts,
 )
-from belman.deciders.featured.columns import FEATURE, OWN, PAIR, SHARED
+from belman.deciders.featured.columns import CROSSES, FEATURE, OWN, PAIR, SHARED, Column
 from belman.deciders.featured.slots import ROOT_HALF, Floats, Slots
 from belman.deciders.shares import Shares
 from belman.errors import StudyError
@@ -44,9 +46,10 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
         why = "give the numbers of an array names of their own"
         raise StudyError(f"arrays ({arrays}) are not published: {why}")
     places = [decider._places[arm] for arm in arms]
-    counted = {
-        one[2] if one[0] == OWN else one[1] for one in learnt.columns.columns if one[0] != FEATURE
-    }
+    forms = [form for form in learnt.forms if form.columns.shape != CROSSES]
+    form = max(forms, key=lambda form: form.standing)
+    columns = [one for one in form.columns.columns if one[0] != FEATURE]
+    counted = {one[2] if one[0] == OWN else one[1] for one in columns}
     used = [place for place in sorted({0, *counted}) if _spread(learnt.context, place) > 0.0]
     room = MOST_COEFFICIENTS // (len(used) * len(arms))
     if room < LEAST_DRAWS:
@@ -55,8 +58,10 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
         raise StudyError(f"{what} are too many to be published: {allowed}")
     draws = min(MOST_DRAWS, 1 << (room.bit_length() - 1))
     inflation = decider.policy.inflation if isinstance(decider.policy, LinTS) else 1.0
-    theta = _drawn(learnt.form.model, learnt.belief, decider.rng, draws, inflation)
-    folded = _folded(decider, theta, places)[:, :, used]  # (draws, arms, slots)
+    theta = _drawn(form.model, form.belief, decider.rng, draws, inflation)
+    folded = _folded(decider, form.columns.columns, theta, places)[
+        :, :, used
+    ]  # (draws, arms, slots)
     for at, place in enumerate(used):
         if learnt.context.slots[place].kind == SQUARE:
             folded[:, :, at] *= ROOT_HALF
@@ -106,7 +111,7 @@ def _drawn(model: Model, belief: Belief, words: Any, draws: int, inflation: floa
     return found
 
 
-def _folded(decider: Any, theta: Floats, places: list[int]) -> Floats:
+def _folded(decider: Any, columns: Sequence[Column], theta: Floats, places: list[int]) -> Floats:
     """Return the coefficient of every slot of the context, in each draw and of each arm."""
     learnt = decider.knowledge
     features = np.zeros((len(places), len(learnt.features)))
@@ -115,7 +120,7 @@ def _folded(decider: Any, theta: Floats, places: list[int]) -> Floats:
             learnt.features.fill(decider._rows[place], out)
     rows = {place: row for row, place in enumerate(places)}
     found = np.zeros((len(theta), len(places), len(learnt.context)))
-    for at, (kind, *parts) in enumerate(learnt.columns.columns):
+    for at, (kind, *parts) in enumerate(columns):
         own = theta[:, at]
         if kind == SHARED:
             found[:, :, parts[0]] += own[:, None]

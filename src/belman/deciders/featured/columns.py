@@ -1,9 +1,9 @@
 """Which coefficient belongs to what: the columns of features, which only ever grow.
 
 A column is of all arms (a slot of the context, a slot of the arms' features, or a pair of both), or
-an arm's own (a slot of the context for that arm). Where a number is measured on another scale,
-coefficients are written anew: what the number counts is multiplied, and what it counted between its
-old centre and the new one goes to the column without it.
+an arm's own (a slot of the context for that arm, or the product of two). Where a number is measured
+on another scale, coefficients are written anew: what the number counts is multiplied, and what it
+counted between its old centre and the new one goes to the column without it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.assignment.contexts import LEVEL, OTHERS
 from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, Pooled, Rescaled, Slots
 from belman.engine import kernel
 from belman.models.correcting import correct
@@ -25,14 +26,21 @@ from belman.models.sight import look_at_all
 from belman.policies.policy import pick
 
 Places = NDArray[np.int64]
-SHARED, FEATURE, PAIR, OWN = "shared", "feature", "pair", "own"
+SHARED, FEATURE, PAIR, OWN, CROSS = "shared", "feature", "pair", "own", "cross"
 POOLINGS = ("shared", "disjoint", "hybrid")
-#: The numbers of a context as they are, their logarithms, or with their squares too.
-PLAIN, LOGS, SQUARES = "plain", "logs", "squares"
+#: The numbers of a context as they are, their logarithms, or with their squares too; and all this
+#: with the products of two values.
+PLAIN, LOGS, SQUARES, CROSSES = "plain", "logs", "squares", "crosses"
 _LEFT_OUT = {PLAIN: (FREE, SQUARE, LOG), LOGS: (FREE, NUMBER, SQUARE), SQUARES: (FREE, LOG)}
+_LEFT_OUT[CROSSES] = _LEFT_OUT[SQUARES]
+_CROSSED = (NUMBER, LEVEL, OTHERS)
+_FURTHEST = 3.0  # deviations that a number counts at most in a product
 Column = tuple[Any, ...]
-#: Which part of a column is its slot of the context, and which one its slot of the features.
-_PART = {True: {SHARED: 1, PAIR: 1, OWN: 2}, False: {FEATURE: 1, PAIR: 2}}
+#: Which parts of a column are slots of the context, and which are slots of the features.
+_PARTS: dict[bool, dict[str, tuple[int, ...]]] = {
+    True: {SHARED: (1,), PAIR: (1,), OWN: (2,), CROSS: (2, 3)},
+    False: {FEATURE: (1,), PAIR: (2,)},
+}
 
 
 class Layout(NamedTuple):
@@ -42,6 +50,14 @@ class Layout(NamedTuple):
     feature: Places  # (q)
     pairs: Places  # (n, 3) slot of the context, slot of the features, column
     own: Places  # (K, p)
+    crosses: Places  # (m, 2) two slots of the context
+    products: Places  # (K, m)
+
+
+@kernel
+def near(value):
+    """A number as it counts in a product."""
+    return min(max(value, -_FURTHEST), _FURTHEST)
 
 
 @kernel
@@ -60,6 +76,10 @@ def lay_out(x, u, layout, arm, row):
             row[layout.feature[j]] = u[j]
     for n in range(len(layout.pairs)):
         row[layout.pairs[n, 2]] = x[layout.pairs[n, 0]] * u[layout.pairs[n, 1]]
+    for n in range(len(layout.crosses) if arm >= 0 else 0):
+        first, second = x[layout.crosses[n, 0]], x[layout.crosses[n, 1]]
+        if first != 0.0 and second != 0.0 and layout.products[arm, n] >= 0:
+            row[layout.products[arm, n]] = near(first) * near(second)
 
 
 @kernel
@@ -89,6 +109,9 @@ def grow_older(x, layout, arm, age):
         for i in range(x.size if a != arm else 0):
             if x[i] != 0.0 and layout.own[a, i] >= 0:
                 age[layout.own[a, i]] += 1.0
+        for n in range(len(layout.crosses) if a != arm else 0):
+            if x[layout.crosses[n, 0]] * x[layout.crosses[n, 1]] != 0.0:
+                age[layout.products[a, n]] += 1.0 if layout.products[a, n] >= 0 else 0.0
 
 
 @kernel
@@ -161,6 +184,18 @@ class Columns:
             for a in range(arms):
                 for i in own:
                     yield (OWN, a, i)
+            for i, j in self._crossed(context):
+                for a in range(arms):
+                    yield (CROSS, a, i, j)
+
+    def _crossed(self, context: Slots) -> Iterator[tuple[int, int]]:
+        """Pairs of slots of two names whose product counts."""
+        some = [] if self.shape != CROSSES else list(enumerate(context.slots))[1:]
+        for i, one in some:
+            for j, other in some[i:]:
+                apart = one.name != other.name
+                if apart and one.kind in _CROSSED and other.kind in _CROSSED:
+                    yield i, j
 
     def grow(self, context: Slots, features: Slots, arms: int) -> list[Column]:
         """Take in what is new: the columns that came."""
@@ -173,8 +208,7 @@ class Columns:
         self._places[column] = len(self.columns)
         self.columns.append(column)
         for of_context in (True, False):
-            part = _PART[of_context].get(column[0])
-            if part is not None:
+            for part in _PARTS[of_context].get(column[0], ()):
                 self._with.setdefault((of_context, column[part]), []).append(column)
 
     def take(self, columns: Sequence[Column]) -> None:
@@ -189,7 +223,7 @@ class Columns:
         """
         pairs = []
         for column in self._with.get((of_context, pooled.slot), ()):
-            others = _with(column, of_context, pooled.others)
+            others = _with(column, of_context, pooled.slot, pooled.others)
             first, second = sorted((self._places[column], self._places[others]))
             self.columns[first], self.columns[second] = others, column
             self._places[others], self._places[column] = first, second
@@ -208,24 +242,31 @@ class Columns:
         p, q = len(context), len(features)
         pairs = [(*one[1:], place) for one, place in self._places.items() if one[0] == PAIR]
         own = [[at((OWN, a, i), -1) for i in range(p)] for a in range(max(arms, 1))]
+        crosses = sorted({one[2:] for one in self._places if one[0] == CROSS})
+        products = [[at((CROSS, a, *one), -1) for one in crosses] for a in range(max(arms, 1))]
         return Layout(
             np.array([at((SHARED, i), -1) for i in range(p)], dtype=np.int64),
             np.array([at((FEATURE, j), -1) for j in range(q)], dtype=np.int64),
             np.array(pairs, dtype=np.int64).reshape(-1, 3),
             np.array(own, dtype=np.int64).reshape(-1, p),
+            np.array(crosses, dtype=np.int64).reshape(-1, 2),
+            np.array(products, dtype=np.int64).reshape(max(arms, 1), len(crosses)),
         )
 
     def change(self, of_context: bool, changed: Rescaled) -> Iterator[Step]:
         """Yield the steps by which θ is written for a number on its new scale.
 
         With z = f z′ + h, (z² − 1)/√2 is f² (z′² − 1)/√2 + √2 f h z′ + (f² + h² − 1)/√2. Before the
-        first scale it is 0, not −1/√2: rewards say nothing of squares then, to the last bit.
+        first scale it is 0, not −1/√2: rewards say nothing of squares then, to the last bit. Of a
+        product, what the shift counts goes to the other value; where the number was missing, that
+        is off by the shift.
         """
         factor, shift = changed.factor, changed.shift
         for column in self._with.get((of_context, changed.slot), ()):
-            place, without = self._places[column], self._places[_without(column, of_context)]
-            missing = self._places.get(_with(column, of_context, changed.missing))
-            square = self._places.get(_with(column, of_context, changed.square))
+            slot, place = changed.slot, self._places[column]
+            without = self._places[_without(column, of_context, slot)]
+            missing = self._places.get(_with(column, of_context, slot, changed.missing))
+            square = self._places.get(_with(column, of_context, slot, changed.square))
             moved = [(place, shift)]
             if square is not None:
                 excess = factor * factor + shift * shift - (0.0 if changed.first else 1.0)
@@ -242,7 +283,8 @@ class Columns:
         """How much of its number, or of the product of two, a column counts as 1."""
         kind, *parts = column
         sides = {SHARED: [context], FEATURE: [features], OWN: [context], PAIR: [context, features]}
-        places = parts[1:] if kind == OWN else parts
+        sides[CROSS] = [context, context]
+        places = parts[1:] if kind in (OWN, CROSS) else parts
         each = zip(sides[kind], places, strict=True)
         return math.prod(slots.spread(place) for slots, place in each)
 
@@ -251,8 +293,8 @@ class Columns:
     ) -> tuple[Any, str]:
         """Whose a column is, and what it is about."""
         kind, *parts = column
-        if kind == OWN:
-            return name(parts[0]), context.slots[parts[1]].label
+        if kind in (OWN, CROSS):
+            return name(parts[0]), " × ".join(context.slots[one].label for one in parts[1:])
         if kind == PAIR:
             words = f"{context.slots[parts[0]].label} × {features.slots[parts[1]].label}"
             return "all", words
@@ -260,14 +302,17 @@ class Columns:
         return "all", slots.slots[parts[0]].label
 
 
-def _with(column: Column, of_context: bool, slot: int) -> Column:
-    """Return a column with another slot in place of its own."""
-    part = _PART[of_context][column[0]]
-    return (*column[:part], slot, *column[part + 1 :])
+def _with(column: Column, of_context: bool, slot: int, other: int) -> Column:
+    """Return a column with another slot in place of one of its own."""
+    parts = _PARTS[of_context][column[0]]
+    slots = sorted(other if column[part] == slot else column[part] for part in parts)
+    return (*column[: parts[0]], *slots, *column[parts[-1] + 1 :])
 
 
-def _without(column: Column, of_context: bool) -> Column:
+def _without(column: Column, of_context: bool, slot: int) -> Column:
     """Return the column that is left where a slot is taken out of one."""
+    if column[0] == CROSS:
+        return (OWN, column[1], column[2] + column[3] - slot)
     if column[0] == PAIR:
         return (FEATURE, column[2]) if of_context else (SHARED, column[1])
-    return _with(column, True, 0) if of_context else (SHARED, 0)
+    return _with(column, True, slot, 0) if of_context else (SHARED, 0)

@@ -1,5 +1,6 @@
-"""The forms that a belief can have: numbers as they are, their logarithms, or with their squares
-too, and for rewards from 0 to 1 logistic or linear ones.
+"""The forms that a belief can have: numbers as they are, their logarithms, with their squares too,
+or with products of two values on top; and for rewards from 0 to 1 logistic or linear ones, the
+latter without products.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -14,6 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from belman.deciders.featured.columns import (
+    CROSS,
+    CROSSES,
     LOGS,
     OWN,
     PAIR,
@@ -32,7 +35,10 @@ from belman.models.model import BANK, blank, grown
 #: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
 _LEVEL = {True: 10.0, False: 3.0}
 _WORDS = {PLAIN: "", LOGS: "; logarithms of numbers count", SQUARES: "; squares of numbers count"}
-#: The columns that a form with squares has at most.
+_WORDS[CROSSES] = "; products of two values count"
+#: How many times the scale of a coefficient that of a product has.
+_OF_PRODUCTS = 0.3
+#: The columns that a form with squares, or with products, has at most.
 MOST_BENT = 250
 #: The share of a score that is kept at every reward, and by how much other shapes have to lead.
 _KEPT, _LEAD = 0.999, 1.0
@@ -67,6 +73,7 @@ class Form:
                 self.scale
                 * (level if column == (SHARED, 0) else 1.0)
                 * (factor if pooled and column[0] in (OWN, PAIR) else 1.0)
+                * (_OF_PRODUCTS if column[0] == CROSS else 1.0)
                 / self.model.unit
                 for column in columns
             ]
@@ -91,10 +98,10 @@ class Form:
             self.belief = without(self.belief, gone)
 
     def shaped(self, shape: str) -> Form:
-        """Return a form that knows the same, and has logarithms or squares as soon as it grows."""
+        """Return a form that knows the same, and has columns of another shape once it grows."""
         form = Form(self.model, self.scale, deepcopy(self.columns))
         form.columns.shape = shape
-        form.belief = deepcopy(self.belief)
+        form.belief, form.score = deepcopy(self.belief), self.score
         return form
 
     def heard(self, fit: float) -> None:
@@ -109,9 +116,9 @@ class Form:
     @property
     def standing(self) -> float:
         """How well the form foretold rewards of late; other shapes than plain numbers have to be
-        better by a nat, and a belief that fades by two.
+        better by a nat, those with products by two, and a belief that fades by two.
         """
-        lead = 0.0 if self.columns.shape == PLAIN else _LEAD
+        lead = {PLAIN: 0.0, CROSSES: 2.0 * _LEAD}.get(self.columns.shape, _LEAD)
         return self.score - lead - _LEAD_FADING * self.fades
 
     @property

@@ -14,11 +14,14 @@ from itertools import islice
 from typing import Any
 
 from belman.deciders.featured import budget
-from belman.deciders.featured.columns import LOGS, SQUARES, Columns
+from belman.deciders.featured.columns import CROSSES, LOGS, PLAIN, SQUARES, Columns
 from belman.deciders.featured.forms import MOST_BENT, Form, models_for
 from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
-from belman.models import Belief, Model
+from belman.models import Belief, LinearRates, Model
 from belman.models.rescaling import rescale
+
+#: Shapes of numbers beside plain ones, in the order of their forms.
+SHAPES = (LOGS, SQUARES, CROSSES)
 
 
 class Knowledge:
@@ -29,11 +32,11 @@ class Knowledge:
     ) -> None:
         self.model = model
         self.context, self.features = context, features
-        #: Forms with numbers as they are, one a model, then those with logarithms and with squares.
+        #: Forms with numbers as they are, one a model, then those of other shapes.
         self.models = models_for(model, columns.pooling)
         self.forms = [Form(one, scale, deepcopy(columns)) for one in self.models]
-        #: Whether other forms of numbers are there, or may come with the first one.
-        self.bends = columns.pooling == "disjoint"
+        #: The shapes that are there, or may come with the first number or the second name.
+        self.shapes = list(SHAPES) if columns.pooling == "disjoint" else []
         self.arms = 0
 
     @property
@@ -66,19 +69,37 @@ class Knowledge:
             pooled.append((True, self.context.pool()))
         self.pool(pooled)
         self.arms = arms
-        if self.bends and self.context.squares:
-            self.bend()
-            wanted = self.forms[-1].columns.wanted(self.context, self.features, arms)
-            if next(islice(wanted, MOST_BENT, None), None) is not None:
-                del self.forms[len(self.models) :]
-                self.bends = False
+        self.bend()
         for form in self.forms:
             form.grow(self.context, self.features, arms)
 
     def bend(self) -> None:
-        """Have forms with logarithms and with squares beside those without."""
-        if len(self.forms) == len(self.models):
-            self.forms += [form.shaped(shape) for shape in (LOGS, SQUARES) for form in self.forms]
+        """Have forms of other shapes beside those of plain numbers, as far as there is room."""
+        plain = self.forms[: len(self.models)]
+        there = {form.columns.shape for form in self.forms}
+        for shape in self.shapes:
+            due = len(self.context.kinds) > 1 if shape == CROSSES else self.context.squares
+            if due and shape not in there:
+                straight = [one for one in plain if not isinstance(one.model, LinearRates)]
+                self.forms += [
+                    form.shaped(shape) for form in (straight if shape == CROSSES else plain)
+                ]
+        self.forms.sort(key=lambda form: (PLAIN, *SHAPES).index(form.columns.shape))
+        if self._is_large(SQUARES):
+            self.shapes = []
+        elif self._is_large(CROSSES):
+            self.shapes = [shape for shape in self.shapes if shape != CROSSES]
+        else:
+            return
+        self.forms = [one for one in self.forms if one.columns.shape in (PLAIN, *self.shapes)]
+
+    def _is_large(self, shape: str) -> bool:
+        """Whether forms of a shape would have too many columns."""
+        for form in self.forms:
+            if form.columns.shape == shape:
+                wanted = form.columns.wanted(self.context, self.features, self.arms)
+                return next(islice(wanted, MOST_BENT, None), None) is not None
+        return False
 
     def meet(
         self,

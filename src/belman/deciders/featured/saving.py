@@ -45,7 +45,7 @@ class Kept:
     scale: float
     minimise: bool
     interactions: list[list[str]]
-    bends: bool
+    shapes: list[str]
     context: Slots
     features: Slots
     rows: list[dict[str, Any]]
@@ -64,7 +64,7 @@ def to_plain(decider: Any) -> Plain:
         scale=decider.spread,
         minimise=decider.minimise,
         interactions=[list(pair) for pair in learnt.columns.interactions],
-        bends=learnt.bends,
+        shapes=learnt.shapes,
         context=learnt.context,
         features=learnt.features,
         rows=decider._rows,
@@ -128,14 +128,12 @@ def _take_forms(learnt: Knowledge, kept: Kept, arms: int) -> None:
     first = learnt.forms[0].columns
     if budget.needed(first, *parts) > budget.most(first, *parts):
         raise StateError("levels have more columns than there is room for")
-    several = kept.bends and learnt.context.squares
-    if (kept.bends and not learnt.bends) or len(kept.forms) != (1 + 2 * several) * len(
-        learnt.models
-    ):
-        raise StateError("the belief has forms that it cannot have")
-    learnt.bends = kept.bends
-    if several:
+    fit = kept.shapes == [shape for shape in learnt.shapes if shape in kept.shapes]
+    learnt.shapes, learnt.arms = list(kept.shapes), arms
+    if fit:
         learnt.bend()
+    if not fit or learnt.shapes != kept.shapes or len(kept.forms) != len(learnt.forms):
+        raise StateError("the belief has forms that it cannot have")
     for form, content in zip(learnt.forms, kept.forms, strict=True):
         wanted = {column: column for column in form.columns.wanted(*parts)}
         columns = [wanted.pop(tuple(one)) for one in content.columns if tuple(one) in wanted]

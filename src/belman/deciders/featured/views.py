@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from belman.deciders.decider import Asking
-from belman.deciders.featured.columns import OWN
+from belman.deciders.featured.columns import CROSS, OWN
 from belman.deciders.featured.slots import Floats
 from belman.deciders.validate import is_among, unknown_arm
 from belman.models import Belief, Model
@@ -181,7 +181,9 @@ def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
     belief, columns = learnt.belief, learnt.columns.columns
     gone = {decider._places[arm] for arm in decider.retired}
     shown = [
-        place for place, (kind, *parts) in enumerate(columns) if kind != OWN or parts[0] not in gone
+        place
+        for place, (kind, *parts) in enumerate(columns)
+        if kind not in (OWN, CROSS) or parts[0] not in gone
     ][:most]
     mean = belief.share @ belief.mean
     intervals = [ends(learnt.form.model, belief, row, level) for row in np.eye(len(columns))[shown]]

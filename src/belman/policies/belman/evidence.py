@@ -195,10 +195,10 @@ def refresh(family, constants, params, ledger, memory, arm):
 
 @kernel
 def phi(x, greed, reach):
-    """What x nats of surprise count: x²/(x + greed/(1 + (x/reach)⁶)), x below 0; no branches."""
+    """What x nats of surprise count: x²/(x + greed/(1 + (x/reach)⁴)), x below 0; no branches."""
     above = max(x, 0.0)
     far = above * (1.0 / reach)
-    lack = greed / (1.0 + far * far * far * (far * far * far))
+    lack = greed / (1.0 + far * far * (far * far))
     return above * above / (above + lack + _TINY) + min(x, 0.0)
 
 

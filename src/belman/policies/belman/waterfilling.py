@@ -41,9 +41,9 @@ FROM, AGAINST, FILLED, BEFORE, PART, DRY, LESS = 0, 1, 2, 3, 4, 5, 6  # rows of 
 def phi_slope(x, greed, reach):
     """φ′(x) for x > 0."""
     far = x / reach
-    power = far * far * far * (far * far * far)
+    power = far * far * (far * far)
     lack = greed / (1.0 + power)
-    slope = -6.0 * lack * power / ((1.0 + power) * x)
+    slope = -4.0 * lack * power / ((1.0 + power) * x)
     whole = x + lack
     return (2.0 * x * whole - x * x * (1.0 + slope)) / (whole * whole)
 

@@ -63,7 +63,7 @@ class Drift(Policy):
     most: Annotated[float, number("(]", 0.0, math.inf, "a positive number of nats")] = 20.0
     sure: Annotated[float, number("[)", 0.5, 1.0, "from 0.5 to below 1")] = 0.95
     gain: float = 2.25
-    reach: float = 7.5
+    reach: float = 8.5
     pool: float = 5.0
     per: float | timedelta | None = None
     half_life: float | timedelta | None = None

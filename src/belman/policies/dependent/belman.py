@@ -6,7 +6,7 @@ With η_a and v_a the marginal of arm a, L the leader and ν_a what the belief a
 rewards, the clock is what was learnt about the arms at hand, 1 + Σ_a (ν_a − ν_a0), and at most t.
 The surprise at how little an arm is known is x_a = ln(clock/(ν_a + known)) from 0 up, and counts as
 
-    ℓ(x) = p + φ(x),    φ(x) = x²/(x + q/(1 + (x/reach)⁶)),
+    ℓ(x) = p + φ(x),    φ(x) = x²/(x + q/(1 + (x/reach)⁴)),
 
 φ being that of independent arms (`evidence.py`): little for a little surprise, and x for a large
 one, so that an arm that was left after an unlucky start is not left for long. `known` is 0; in
@@ -79,12 +79,12 @@ class SharedBelMan(DependentPolicy):
     """The default: surprise at how little an arm is known, minus the evidence against it.
 
     >>> SharedBelMan()
-    SharedBelMan(p=1.5, q=12.0, reach=9.0, known=0.0)
+    SharedBelMan(p=1.5, q=12.0, reach=11.0, known=0.0)
     """
 
     p: UpToAMillion = 1.5
     q: Annotated[float, _ABOVE] = 12.0
-    reach: Annotated[float, _ABOVE] = 9.0
+    reach: Annotated[float, _ABOVE] = 11.0
     known: UpToAMillion = 0.0
 
     name = "shared-belman"

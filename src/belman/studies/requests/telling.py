@@ -200,7 +200,7 @@ def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
     out, before = [], 0
     for number in dict.fromkeys(map(unit.number_of, tickets)):
         events = unit.log.of_ticket(number)
-        if any(event.kind in (Kind.TOLD, Kind.CORRECTED) for event in events):
+        if any(event.kind == Kind.TOLD for event in events):
             shown = unit.shown(number)
             raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")
         if book.is_open(number, unit.now):

@@ -1,0 +1,123 @@
+"""Several services on one PostgreSQL: pairs of ask and tell a second, and what a pair costs whom.
+
+`python -m benchmarks.scale_out [SECONDS]`, of each line, or as the last part of `benchmarks.scale`.
+One, two and four services, each in a process of its own with as many callers, on studies of their
+own and on one study; then that one study by tickets ahead of time. The database, the services and
+the callers share this machine, so that what a pair costs in time of the processor says more than
+the rate: a service on a core of its own answers one over its cost. The server does not wait for
+the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.studies.postgres import REASON, Postgres, programs
+
+import belman
+from belman.table import Table
+from benchmarks.service import AHEAD, Caller, alone, process
+
+ARMS = [f"arm {i}" for i in range(10)]
+CALLERS = 8  # of every service, each with one request at a time
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Line(NamedTuple):
+    """Pairs a second, and milliseconds of the processor a pair in services and in the database."""
+
+    rate: float
+    service: float
+    database: float
+
+
+def callers(port: int, study: str, seconds: float) -> int:
+    """How many pairs the callers of one service got."""
+
+    async def call() -> int:
+        found = [Caller(port, study) for _ in range(CALLERS)]
+        for one in found:
+            await one.open()
+        until = time.perf_counter() + seconds
+        done = await asyncio.gather(*(one.pairs(0.0, until, 0.0) for one in found))
+        assert not sum(one.errors for one in found), "some were refused"
+        return sum(done)
+
+    return asyncio.run(call())
+
+
+def spent(processes: list[int], server: Postgres) -> tuple[float, float]:
+    """Seconds of the processor that services have spent, and the database with its children."""
+    pid = int(Path(server.data, "postmaster.pid").read_text().split()[0])
+    services, database = 0.0, 0.0
+    for one in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            _, _, rest = one.read_text().rpartition(") ")
+        except OSError:
+            continue  # it has ended
+        fields, own = rest.split(), int(one.parent.name)
+        if own in processes:
+            services += (int(fields[11]) + int(fields[12])) / _TICK
+        elif own == pid:
+            database += sum(map(int, fields[11:15])) / _TICK  # of children that ended as well
+        elif int(fields[1]) == pid:
+            database += (int(fields[11]) + int(fields[12])) / _TICK
+    return services, database
+
+
+def measured(services: list[Any], studies: list[str], server: Postgres, seconds: float) -> Line:
+    """What services give when each has callers, who ask the studies in turn."""
+    ports = [int(one.address.rpartition(":")[2]) for one in services]
+    work = [(port, studies[i % len(studies)]) for i, port in enumerate(ports)]
+    with multiprocessing.get_context("fork").Pool(len(work)) as pool:
+        pool.starmap(callers, [(*one, 1.0) for one in work])  # warm
+        before = spent([one.pid for one in services], server)
+        pairs = sum(pool.starmap(callers, [(*one, seconds) for one in work]))
+        after = spent([one.pid for one in services], server)
+    costs = [1e3 * (late - early) / pairs for early, late in zip(before, after, strict=True)]
+    return Line(pairs / seconds, *costs)
+
+
+def main(seconds: float | None = None) -> None:
+    """Print the table."""
+    if seconds is None:
+        seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    if programs() is None:
+        print(REASON)
+        return
+    found: dict[str, Line] = {}
+    server = Postgres()
+    serve = ("-m", "belman", "serve", "--storage", server.url, "--port", "0", "--rate", "1e9")
+    with ExitStack() as stack:
+        stack.callback(server.close)
+        services = [stack.enter_context(process(*serve)) for _ in range(4)]
+        client = stack.enter_context(belman.Client(services[0].address))
+        own = [f"study-{i}" for i in range(len(services))]
+        hot = [client.create(name, ARMS) for name in (*own, "hot")][-1]
+        for count in (1, 2, 4):
+            some = services[:count]
+            found[f"{count} × own study"] = measured(some, own, server, seconds)
+            found[f"{count} × one study"] = measured(some, ["hot"], server, seconds)
+        plain, ahead = alone(hot, seconds / 2.0)
+    titles = ("pairs/s", "ms in services", "ms in the database")
+    columns = dict(zip(titles, map(list, zip(*found.values(), strict=True)), strict=True))
+    machine = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+    print(Table({"services": list(found), **columns}, f"Services on one PostgreSQL, {machine}"))
+    one, two = found["1 × own study"], found["2 × own study"]
+    cost = two.service + two.database
+    print(f"  two services on studies of their own: {two.rate / one.rate:.2f} of one")
+    print(f"  a core of services and databases answers {1e3 / cost:,.0f} pairs a second")
+    print(
+        f"  one client of the hot study: {plain:,.0f} decisions/s; {ahead:,.0f} with {AHEAD} ahead"
+    )
+
+
+if __name__ == "__main__":
+    main()
