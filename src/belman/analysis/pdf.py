@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,22 @@ _LINE = 0.19
 _INK, _FAINT, _ALARM = "#1c1e21", "#5c6370", "#a3342a"
 
 
+#: A table, or words with the settings of their letters.
+Part = Table | tuple[str, dict[str, Any]]
+
+
 def write(found: Analysis, file: str | PathLike[str], title: str) -> None:
     """Draw the pages of an analysis into a file."""
+    write_parts(file, title, _parts(found), found)
+
+
+def write_parts(
+    file: str | PathLike[str],
+    title: str,
+    parts: Iterable[Part | None],
+    found: Analysis | None = None,
+) -> None:
+    """Draw tables and texts with their settings; None stands for the lifts of an analysis."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import PdfPages
 
@@ -29,18 +43,18 @@ def write(found: Analysis, file: str | PathLike[str], title: str) -> None:
     with plain, PdfPages(file, metadata={"Title": title}) as pages:
         sheet = _Sheet(pages)
         sheet.text(title, size=16, weight="bold")
-        for part in _parts(found):
+        for part in parts:
             if isinstance(part, Table):
                 sheet.table(part)
-            elif part is None:
-                sheet.lifts(found)
-            else:
+            elif part is not None:
                 words, settings = part
                 sheet.text(words, **settings)
+            elif found is not None:
+                sheet.lifts(found)
         sheet.close()
 
 
-def _parts(found: Analysis) -> Iterator[Table | tuple[str, dict[str, Any]] | None]:
+def _parts(found: Analysis) -> Iterator[Part | None]:
     yield found.sentence, {"size": 12, "weight": "bold"}
     for one in found.findings:
         if one.alarm:
@@ -60,7 +74,7 @@ def _parts(found: Analysis) -> Iterator[Table | tuple[str, dict[str, Any]] | Non
         yield note, {"colour": _FAINT, "size": 8.5}
 
 
-def _tables(found: Analysis) -> Iterator[Table | tuple[str, dict[str, Any]]]:
+def _tables(found: Analysis) -> Iterator[Part]:
     yield "Arms", {"weight": "bold", "size": 11}
     yield found.table()
     if found.has_metrics:

@@ -26,6 +26,7 @@ from belman.cli import (  # noqa: F401 (each has commands of the application)
     study_create,
     study_look,
     study_steer,
+    trial,
 )
 from belman.cli.commands import app
 from belman.cli.output import console

@@ -56,11 +56,13 @@ from belman.registry import offered as _offered
 if _typing.TYPE_CHECKING:
     from belman.measures.limit import Attainable, attainable
     from belman.measures.planning import Plan, plan
+    from belman.measures.trials import TrialReport, trial
 
 #: They play in the lab, which takes time to import, or need its problems.
 _LATER = {"Plan": "planning", "plan": "planning"}
-_LATER |= {"Attainable": "limit", "attainable": "limit"}
-__all__ = [*_offered(globals()), "Attainable", "Plan", "attainable", "bet_intervals", "plan"]
+_LATER |= {"Attainable": "limit", "attainable": "limit", "TrialReport": "trials", "trial": "trials"}
+__all__ = [*_offered(globals()), "Attainable", "Plan", "TrialReport", "attainable"]
+__all__ += ["bet_intervals", "plan", "trial"]
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -120,7 +120,7 @@ def most_successes(priors: Floats, horizon: int) -> float:
         return float(horizon * priors[0, 0] / priors[0].sum())
     middle = horizon if len(priors) == 3 else 0
     first, second, third = priors[0], priors[1 if middle else 0], priors[-1]
-    sizes = _offsets(horizon, middle, np.zeros((horizon + 2, middle + 1), dtype=np.int64))
+    sizes = offsets_of(horizon, middle, np.zeros((horizon + 2, middle + 1), dtype=np.int64))
     value = np.zeros(int(sizes[horizon + 1, 0]))
     entry(_walk_back)(
         horizon=horizon, middle=middle, priors=np.array([first, second, third]),
@@ -129,7 +129,7 @@ def most_successes(priors: Floats, horizon: int) -> float:
     return float(value[0])
 
 
-def _offsets(horizon: int, middle: int, out: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets_of(horizon: int, middle: int, out: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where the states with n₁ plays of the first arm and n₂ of the middle one begin; the end."""
     place = 0
     for n in range(horizon + 1):

@@ -14,7 +14,8 @@ from belman.table import Table
 if TYPE_CHECKING:
     from belman.measures.report import Ends, Report
 
-_STYLE = resources.files("belman.measures").joinpath("report.css").read_text(encoding="utf-8")
+STYLE = resources.files("belman.measures").joinpath("report.css").read_text(encoding="utf-8")
+STYLE = f"<style>{STYLE}</style>"
 _WIDTH, _LEFT, _RIGHT, _ROW = 520.0, 130.0, 30.0, 34.0
 
 
@@ -26,7 +27,7 @@ def section(report: Report) -> str:
     elif report.verdict.decided:
         state, words = "decided", "Decided"
     parts = [
-        f"<style>{_STYLE}</style><section class='belman'>",
+        f"{STYLE}<section class='belman'>",
         f"<span class='state {state}'>{words}</span>",
         f"<p class='sentence'>{html.escape(report.sentence)}</p>",
         _alarms(report),
@@ -36,10 +37,15 @@ def section(report: Report) -> str:
         f"{html.escape(report.verdict.sentence)}.</p>",
         _soundness(report),
         "<h2>What this means</h2>",
-        *(f"<p class='notes'>{html.escape(note)}</p>" for note in report.notes),
+        notes(report.notes),
         "</section>",
     ]
     return "".join(parts)
+
+
+def notes(given: Sequence[str]) -> str:
+    """Notes as paragraphs."""
+    return "".join(f"<p class='notes'>{html.escape(note)}</p>" for note in given)
 
 
 def table_section(title: str, sentence: str, table: Table) -> str:

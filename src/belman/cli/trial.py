@@ -1,0 +1,100 @@
+"""`belman trial`: response-adaptive trials, and what a protocol has to say of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from belman.analysis import pdf
+from belman.cli import parse
+from belman.cli.commands import JSON_FOR_TABLE, app, command
+from belman.cli.output import print_plain, say, show, write_page
+from belman.errors import SettingError, listing
+from belman.files import replacing, write_atomically
+from belman.measures.trial_plays import Rules
+from belman.measures.trials import randomisation_list
+from belman.measures.trials import trial as operating_characteristics
+from belman.table import Table
+
+_WRITTEN = (".html", ".pdf", ".csv")
+
+
+@command(
+    app,
+    rates="A scenario: rates of success, control's first, such as 0.3,0.5; may be repeated.",
+    patients="How many patients there are.",
+    prior="Beta counts of successes and failures that policies and the analysis begin with.",
+    block="Patients that are randomised by the same chances before outcomes are looked at.",
+    floor="The least chance of every arm.",
+    control_share="The chance of control, in which the policy then has no say.",
+    delay="How many patients later an outcome is known.",
+    test="How arms are declared better: conditional, unconditional, posterior or fisher.",
+    alpha="The level of the test, one-sided, over all comparisons with control.",
+    threshold="For --test posterior: the chance of being better at which an arm is declared so.",
+    stop="Stop after a block at this chance of being better (two arms: or of being worse).",
+    simulate="Play two arms as well, for policies that take too long to be computed exactly.",
+    runs="Trials that are played of a scenario where it cannot be computed exactly.",
+    output="Write the report: FILE.html, FILE.pdf, or its table as FILE.csv.",
+    list_=typer.Option("--list", help="Write the randomisation list: FILE.csv."),
+    as_json=JSON_FOR_TABLE,
+)
+def trial(
+    *,
+    rates: list[str],
+    patients: int,
+    policies: str = "belman,thompson,uniform",
+    prior: str = "1,1",
+    block: int = 1,
+    floor: float = 0.0,
+    control_share: float | None = None,
+    delay: int = 0,
+    test: str = "unconditional",
+    alpha: float = 0.05,
+    threshold: float | None = None,
+    stop: float | None = None,
+    simulate: bool = False,
+    runs: int = 10_000,
+    seed: int = 0,
+    as_json: bool = False,
+    output: Path | None = None,
+    list_: Path | None = None,
+    open_: bool = False,
+) -> None:
+    """Compute error, power and benefit of response-adaptive trials; exactly for two arms."""
+    if output is not None and output.suffix.lower() not in _WRITTEN:
+        allowed = f"its name must end in {listing(_WRITTEN)}"
+        raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
+    seated = {
+        parse.shown(words): parse.policy(words, patients)
+        for words in parse.split_policies(policies)
+    }
+    scenarios = [parse.numbers(words, "rates") for words in rates]
+    counts = parse.numbers(prior, "prior")
+    found = operating_characteristics(
+        seated, scenarios, patients, prior=(counts[0], counts[-1]), block=block, floor=floor,
+        control_share=control_share, delay=delay, test=test, alpha=alpha, threshold=threshold,
+        stop=stop, exact=not simulate, runs=runs, seed=seed,
+    )  # fmt: skip
+    if as_json:
+        print_plain(found.table.to_json())
+    else:
+        for part in found.parts():
+            show(part) if isinstance(part, Table) else say(part, style="dim")
+    title = f"A trial of {len(scenarios[0])} arms with {patients:,} patients"
+    file = Path("trial.html") if output is None and open_ else output
+    if file is not None and file.suffix.lower() == ".html":
+        write_page(file, found.to_html(title), quiet=as_json, browser=open_)
+    elif file is not None and file.suffix.lower() == ".pdf":
+        with replacing(file) as path:
+            lines = [f"{row['setting']}: {row['value']}" for row in found.design]
+            parts: list[pdf.Part] = [(line, {}) for line in lines]
+            parts += [found.table, *((note, {}) for note in found.notes)]
+            pdf.write_parts(path, title, parts)
+    elif file is not None:
+        write_atomically(file, found.table.to_csv())
+    if list_ is not None:
+        share = -1.0 if control_share is None else control_share
+        arms = ["control", *(f"arm {i}" for i in range(1, len(scenarios[0])))]
+        drawn = randomisation_list(Rules(patients, block, floor, share), arms, seed)
+        write_atomically(list_, drawn.to_csv())
