@@ -34,7 +34,7 @@ def _names_are_free_again() -> Iterator[None]:
 
 #: Rooms whose docstrings play thousands of turns, and words of examples and pages that do.
 _PLAY = re.compile(r"/belman/(lab|suite|figures|plots|measures|engine)/")
-_PLAYED = re.compile(r"simulate|explore\(|queue\(")
+_PLAYED = re.compile(r"simulate|explore\(|queue\(|trial\(|attainable\(")
 
 
 @pytest.fixture(autouse=True)

@@ -164,10 +164,10 @@ def randomisation_list(rules: Rules, arms: Sequence[str], seed: int) -> Table:
     draw. Before any outcome is known arms are alike, so that the first block is assigned already.
 
     >>> print(randomisation_list(Rules(3, block=2), ["control", "new"], seed=1))
-    patient  block    draw      arm
-          1      1  0.6571      new
-          2      1  0.5543      new
-          3      2  0.4009
+    patient  block    draw  arm
+          1      1  0.7821  new
+          2      1  0.6724  new
+          3      2  0.4796
     """
     count, draws = len(arms), np.empty(rules.patients)
     entry(uniforms)(nature=chance.generator(seed), out=draws)
@@ -335,7 +335,7 @@ def _row(
         "on the best arm": math.nan
         if best.all()
         else _mean(weights, n[:, best].sum(axis=1) / total),
-        "bias": round(bias, 12) + 0.0,
+        "bias": round(float(bias), 12) + 0.0,
         "coverage": _mean(weights, _covered(n, s, arm, rates[arm] - rates[0])),
     }
     if rules.stop <= 1.0:
