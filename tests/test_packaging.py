@@ -154,7 +154,7 @@ def test_the_container_file_copies_what_there_is_and_starts_the_service():
                 assert (ROOT / name).exists()
                 assert f"!{name}" in ignored
     user, warm = (next(i for i, line in enumerate(lines) if word in line) for word in
-                  ("USER belman", "belman warm"))  # fmt: skip
+                  ("USER 10001", "belman warm"))  # fmt: skip
     assert user < warm, "the cache has to be the user's own"
     set_up = " ".join(line for line in lines if line.startswith("ENV"))
     (command,) = [line for line in lines if line.startswith("CMD")]

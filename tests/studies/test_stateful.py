@@ -43,8 +43,8 @@ class Life(RuleBasedStateMachine):
     def begin(self, window, silence):
         self.folder = tempfile.TemporaryDirectory()
         self.clock = Clock()
-        url = self.url or f"sqlite:///{self.folder.name}/studies.db?synchronous=normal"
-        self.storages = [Storage(url) for _ in range(CONNECTIONS)]
+        self.at = self.url or f"sqlite:///{self.folder.name}/studies.db?synchronous=normal"
+        self.storages = [Storage(self.at) for _ in range(CONNECTIONS)]
         tables = ("belman_events", "belman_snapshots", "belman_studies")
         for table in tables if self.url else ():
             self.storages[0].execute(f"DELETE FROM {table}")
@@ -128,7 +128,9 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=WHO)
     def start_anew(self, who):
+        """As a new process would: with nothing that was seen before."""
         self.storages[who].close()
+        self.storages[who] = Storage(self.at)
         self.studies[who] = self._opened(who)
 
     @precondition(lambda self: self.can_restore)

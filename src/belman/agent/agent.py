@@ -190,7 +190,7 @@ class Agent:
 
         >>> agent = Agent(features=["price", "colour"], model="linear", seed=7)
         >>> agent.ask(candidates=[{"price": 5, "colour": "red"}, {"price": 7, "colour": "blue"}])
-        1
+        0
         """
         decider = self._decider
         plain = n is None and context is None and candidates is None and among is None
