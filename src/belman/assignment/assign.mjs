@@ -518,7 +518,8 @@ function filled([kind, name, ...rest], values, levels) {
   return typeof value === "number" ? Math.floor(standardised(kind, value, ...rest) * 65536 + 0.5) : 0;
 }
 
-// Shares, in no unit, of arms that won so many draws, of which the leader has at most `most`.
+// Turn the draws that each arm won into shares, which need not add up to 1; the leader's share is
+// capped at `most`.
 function capped(shares, { free, most, control, draws }) {
   if (most >= 1 || free.length < 2) return shares;
   if (most * free.length <= 1) return shares.map((_, arm) => (free.includes(arm) ? 1 : 0));

@@ -162,7 +162,7 @@ class Contexts:
         return found
 
     def points(self, wins: Sequence[int], floors: Sequence[float]) -> Points:
-        """Return how many of the points each arm has that won so many draws, beside floors."""
+        """Turn the draws that each arm won into its points, with the floors added."""
         counts = [math.floor(floor * POINTS) for floor in floors]
         rest, shares = POINTS - sum(counts), self._capped(wins)
         total = 0.0
@@ -175,7 +175,7 @@ class Contexts:
         return counts
 
     def _capped(self, wins: Sequence[int]) -> list[float]:
-        """Return shares, in no unit, of which the leader has at most `most`."""
+        """Return shares, not yet adding up to 1; the leader's is capped at `most`."""
         shares = [float(won) for won in wins]
         free = [arm for arm in range(self.arms) if arm != self.settled]
         if self.most >= 1.0 or len(free) < 2:

@@ -50,7 +50,7 @@ class Weights:
     named, and so on up to 2³². `weights` are the shares of points, exactly. `floors` are the least
     weights that were asked for, `decisions` for how many decisions the weights were made, and
     `published` and `valid_until` times in seconds since 1970. With `contexts` a unit is assigned by
-    its context, and cuts and weights are for units of which nothing is known.
+    its context, and cuts and weights are for units without a context.
 
     >>> first = Weights.of("checkout", {"blue": 0.9, "green": 0.1}, salt="s1")
     >>> second = first.following({"blue": 0.5, "green": 0.5})
@@ -125,7 +125,7 @@ class Weights:
         return Weights(*of, arms, moved, own, self.segment, decisions, published, valid_until)
 
     def chances(self, context: object = None) -> tuple[float, ...]:
-        """The chance of every arm in a context; without one, of a unit of which nothing is known.
+        """The chance of every arm in a context, or for a unit without a context.
 
         >>> Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1").chances()
         (0.75, 0.25)
