@@ -267,5 +267,6 @@ def test_the_command_writes_reports_and_the_list(tmp_path):
     for row in rows:
         first = "control" if float(row["draw"]) < 0.5 else "arm 1"
         assert row["arm"] == (first if row["block"] == "1" else "")
-    refused = CliRunner().invoke(app, [*words, "--output", "trial.doc"])
-    assert isinstance(refused.exception, SettingError)
+    for wrong in (["--output", "trial.doc"], ["--prior", "1"], ["--prior", "1,2,3"]):
+        refused = CliRunner().invoke(app, [*words, *wrong])
+        assert isinstance(refused.exception, SettingError)

@@ -71,8 +71,10 @@ def trial(
     }
     scenarios = [parse.numbers(words, "rates") for words in rates]
     counts = parse.numbers(prior, "prior")
+    if len(counts) != 2:
+        raise SettingError(f"prior={prior!r} must be two counts, of successes and failures: 1,1")
     found = operating_characteristics(
-        seated, scenarios, patients, prior=(counts[0], counts[-1]), block=block, floor=floor,
+        seated, scenarios, patients, prior=(counts[0], counts[1]), block=block, floor=floor,
         control_share=control_share, delay=delay, test=test, alpha=alpha, threshold=threshold,
         stop=stop, exact=not simulate, runs=runs, seed=seed,
     )  # fmt: skip
