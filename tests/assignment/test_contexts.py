@@ -13,7 +13,7 @@ from belman.assignment.allotment import POINTS
 from belman.assignment.contexts import MOST_COEFFICIENTS, Contexts
 from belman.studies.requests.rows_in_contexts import chances_in
 from tests.assignment.test_assign import VECTORS
-from tests.assignment.test_javascript import FRAGMENTS, NODE, node
+from tests.assignment.test_javascript import FRAGMENTS, NODE, judged_in_both, node
 
 DOCUMENTS = [case["document"] for case in VECTORS["contexts"]]
 needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
@@ -115,23 +115,9 @@ def broken_contexts() -> list[object]:
 
 @needs_node
 def test_documents_are_refused_as_in_python():
-    tried = broken_contexts()
-    script = """
-    console.log(JSON.stringify(given.map((document) => {
-      try { assign(document, "user-1"); return true; } catch (error) { return String(error); }
-    })));
-    """
-
-    def accepts(document: object) -> bool:
-        try:
-            Weights.from_described(document)
-        except WeightsError:
-            return False
-        return True
-
-    found = list(map(accepts, tried))
-    assert 3 < sum(found) < len(found) / 5
-    for document, here, there in zip(tried, found, node(script, tried), strict=True):
+    found = judged_in_both(broken_contexts())
+    assert 3 < sum(here for _, here, _ in found) < len(found) / 5
+    for document, here, there in found:
         assert here == (there is True), (here, there, document["contexts"], document["floors"])
 
 
