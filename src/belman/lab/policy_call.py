@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.dealing import deal_untried
+from belman.policies.dealing import deal_and_forget
 from belman.policies.policy import Floats, Ledger, Policy, any_open, choose_open
 
 #: No arm, and no turn: for calls that ask for half of what they could.
@@ -97,18 +97,11 @@ def call_deal(
     decisions,
     turn, turn_value,
 ):  # fmt: skip
-    """Deal so many decisions, and forget them: the block of ledger and memory stays as it is."""
-    for i in range(block.size):
-        kept[i] = block[i]
-    for a in range(ledger.plays.size):
-        deal.dealt[a] = 0.0
-    left = deal_untried(policy, family, constants, params, ledger, memory, 1.0 * decisions, deal)
-    if left > 0.0:
-        policy.deal(
-            policy, family, constants, params, ledger, memory, turn, turn_value, left, rng, deal
-        )
-    for i in range(block.size):
-        block[i] = kept[i]
+    """Deal so many decisions, and forget them."""
+    deal_and_forget(
+        policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal,
+        kept, block,
+    )  # fmt: skip
     return NO_ARM
 
 

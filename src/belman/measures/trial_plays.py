@@ -25,7 +25,7 @@ from belman.families import Bernoulli
 from belman.lab.bandit_runner import in_one_block
 from belman.lab.policy_call import values_of_turns
 from belman.measures.limit import offsets_of
-from belman.policies.dealing import Deal, deal_untried
+from belman.policies.dealing import Deal, deal_and_forget
 from belman.policies.policy import (
     Ledger,
     Policy,
@@ -131,35 +131,17 @@ def _enter(policy, family, constants, params, prior, ledger, memory, arm, n, s):
 
 
 @kernel
-def _dealt(
-    policy, family, constants, params, ledger, memory, turn, value, n, rng, deal, stored, block
-):
-    """Fill the shares in which the policy deals n decisions, and leave ledger and memory alone."""
-    for i in range(block.size):
-        stored[i] = block[i]
-    for a in range(deal.dealt.size):
-        deal.dealt[a] = 0.0
-    left = deal_untried(policy, family, constants, params, ledger, memory, 1.0 * n, deal)
-    if left > 0.0:
-        policy.deal(policy, family, constants, params, ledger, memory, turn, value, left, rng, deal)
-    for a in range(deal.dealt.size):
-        deal.dealt[a] /= n
-    for i in range(block.size):
-        block[i] = stored[i]
-
-
-@kernel
 def _first_share(
     policy, family, constants, params, ledger, memory, kind, turn, value, n, rng, deal, stored,
     block, open_,
 ):  # fmt: skip
     """The chance that a patient of the next n gets the first of two arms, by the policy alone."""
     if kind == _BY_DEAL and n > 1:
-        _dealt(
+        deal_and_forget(
             policy, family, constants, params, ledger, memory, turn, value, n, rng, deal, stored,
             block,
         )  # fmt: skip
-        return deal.dealt[0]
+        return deal.dealt[0] / n
     deal.indices[:] = 0.0
     arm, ties = policy.choose(
         policy, family, constants, params, ledger, memory, turn, value, rng, deal.indices
@@ -315,7 +297,7 @@ def _play(
         while t < horizon:
             now = min(size, horizon - t)
             if kind == _BY_DEAL and now > 1:
-                _dealt(
+                deal_and_forget(
                     policy, family, constants, params, ledger, memory, t + 1, turn_values[t], now,
                     rng, deal, stored, block,
                 )  # fmt: skip

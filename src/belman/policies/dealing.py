@@ -163,6 +163,23 @@ def deal_untried(policy, family, constants, params, ledger, memory, decisions, d
 
 
 @kernel
+def deal_and_forget(
+    policy, family, constants, params, ledger, memory, turn, value, decisions, rng, deal, kept,
+    block,
+):  # fmt: skip
+    """Deal so many decisions, arms never tried first; the block of ledger and memory stays."""
+    for i in range(block.size):
+        kept[i] = block[i]
+    for a in range(deal.dealt.size):
+        deal.dealt[a] = 0.0
+    left = deal_untried(policy, family, constants, params, ledger, memory, 1.0 * decisions, deal)
+    if left > 0.0:
+        policy.deal(policy, family, constants, params, ledger, memory, turn, value, left, rng, deal)
+    for i in range(block.size):
+        block[i] = kept[i]
+
+
+@kernel
 def largest(index):
     """The largest index and how many arms have it: all, if none is a number."""
     best, ties = -np.inf, 0
