@@ -56,7 +56,19 @@ class Fit(NamedTuple):
 
 
 class FamilyCheck(NamedTuple):
-    """Every family's fit, best first, the sizes of the resamples, and advice in a sentence."""
+    """Every family's fit, best first, the sizes of the resamples, and advice in a sentence.
+
+    Attributes
+    ----------
+    fits
+        The fit of every family, best first.
+    sizes
+        How many rewards the resamples have.
+    rewards
+        How many rewards were given.
+    recommendation
+        Advice, in a sentence.
+    """
 
     fits: tuple[Fit, ...]
     sizes: tuple[int, ...]
@@ -78,7 +90,13 @@ class FamilyCheck(NamedTuple):
         return Table(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON; what is not known is None."""
+        """Return plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            The fields by name; what is not known is None.
+        """
         fits = [
             {**fit._asdict(), "log_score": None if math.isnan(fit.log_score) else fit.log_score}
             for fit in self.fits
@@ -90,7 +108,24 @@ class FamilyCheck(NamedTuple):
 
 
 def check(rewards: ArrayLike, arms: Sequence[Any] | None = None) -> FamilyCheck:
-    """How well each family fits these rewards, of one arm or of the arms that `arms` names.
+    """Compare how well each family fits these rewards.
+
+    Parameters
+    ----------
+    rewards
+        Rewards, at least 20 of them.
+    arms
+        The arm of each reward; by default all are of one.
+
+    Returns
+    -------
+    FamilyCheck
+        The fit of every family, and advice.
+
+    Raises
+    ------
+    RewardError
+        If rewards are not finite numbers, or too few.
 
     >>> rng = np.random.default_rng(1)
     >>> spent = np.where(rng.random(5_000) < 0.05, rng.lognormal(3.0, 1.0, 5_000), 0.0)
