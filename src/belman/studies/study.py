@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -235,15 +236,23 @@ class Study(Looking):
         use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
         with its own versions; in a study that learns by segment it is given as a context,
         {"country": "fr"}, and the weights are that segment's. A study along features publishes
-        draws of its coefficients, by which `assign` decides in a context.
+        draws of its coefficients, by which `assign` decides in a context. A warning, and a note of
+        the report, say where weights are far surer than what is known.
         """
         plan = check_plan(decisions, every, valid_for)
         why = check_reason(reason)
         if key is not None:
             check_key(key)
-        return self._replica.transact(
-            lambda unit: publishing.publish(unit, segment, plan, why, key)
-        )
+
+        def publish(unit: UnitOfWork) -> tuple[Weights, str]:
+            made = publishing.publish(unit, segment, plan, why, key)
+            asking = publishing.segment_in(unit.state, segment)[1]
+            return made, publishing.caution(unit.state, made, asking)
+
+        found, caution = self._replica.transact(publish)
+        if caution:
+            warnings.warn(f"study {self.name!r}: {caution}", UserWarning, stacklevel=2)
+        return found
 
     def _segment(self, segment: object) -> str | None:
         """The name of a segment, be it given as a context."""
