@@ -71,6 +71,13 @@ class Study(Looking):
         super().__init__(Replica(name, storage, clock, limits, watch))
         self._replica.look(lambda state: None)
 
+    def beside(self) -> Study:
+        """Open the same study once more, with a state of its own: for a thread that looks while
+        another one decides.
+        """
+        replica = self._replica
+        return Study(self.name, self.storage, clock=replica.clock, limits=replica.limits)
+
     # Deciding and learning
 
     @overload
