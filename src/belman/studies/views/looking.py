@@ -320,10 +320,11 @@ class Looking:
         columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
         return import_export.write(path, rows, columns)
 
-    def replay(self, policy: Policy | DependentPolicy, seed: int = 0) -> Estimate:
+    def replay(self, policy: str | Policy | DependentPolicy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell. In a
-        study with contexts it chooses in those of the log.
+        study with contexts it chooses in those of the log. A policy may be given by its name.
         """
+        policy = validate.policy_named(policy)
         if isinstance(policy, Policy):
             family, arms = self._replica.look(
                 lambda state: (state.decider.family, len(state.register))
