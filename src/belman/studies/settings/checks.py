@@ -49,11 +49,11 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     `prior`, `drift`, `last` and `negligible` are `merged` into the family, the policy and the rule.
     """
     told = SimpleNamespace(**given)
+    told.policy = validate.policy_named(told.policy)
     for name in ("clip", "minimise", "accumulate"):
         setattr(told, name, check_flag(given[name] or False, name))
     _check_contexts(told, given | merged)
     told.family = _family(told, merged["prior"])
-    told.policy = validate.policy_named(told.policy)
     told.discount = 1.0 if told.discount is None else told.discount
     told.policy = _policy(told, merged["drift"], merged["last"])
     told.arms = tuple(check_arm(arm) for arm in validate.check_names(told.arms, "arms"))
