@@ -61,7 +61,7 @@ class Agent:
         What a reward is, a name or a Family: Bernoulli by default, or bounded where a `range` is
         given.
     policy
-        The algorithm that chooses: BelMan by default.
+        The algorithm that chooses, a name or one of `belman.policies`: BelMan by default.
     prior, priors
         The belief about every arm at first, and that about single ones by name.
     range, clip
@@ -117,7 +117,7 @@ class Agent:
         self,
         arms: Iterable[Hashable] | None = None,
         family: str | Family | None = None,
-        policy: Policy | DependentPolicy | None = None,
+        policy: str | Policy | DependentPolicy | None = None,
         *,
         prior: ArrayLike | None = None,
         priors: Mapping[Hashable, ArrayLike] | None = None,
@@ -145,6 +145,7 @@ class Agent:
             del given[name]
         words = chance.generator(validate.check_seed(seed))
         functions = functions_of(given)
+        given["policy"] = validate.policy_named(policy)
         self._begin(decider_of(given, words), words, functions)
         self.control = control
         self.stop_when = stop_when
@@ -508,8 +509,8 @@ class Agent:
         return self._decider.policy
 
     @policy.setter
-    def policy(self, policy: Policy | DependentPolicy) -> None:
-        self._decider.set_policy(policy)
+    def policy(self, policy: str | Policy | DependentPolicy) -> None:
+        self._decider.set_policy(validate.policy_named(policy))
 
     @property
     def exposure(self) -> Exposure:
