@@ -15,6 +15,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from belman import frames
 from belman.assignment import Weights, WeightsError, assign
 from belman.deciders import validate
@@ -160,7 +162,8 @@ def _checked(sums: Sums) -> Sums:
 
 
 def _number(given: Any, row: int, name: str) -> float:
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    kinds = (int, float, np.integer, np.floating)
+    is_number = isinstance(given, kinds) and not isinstance(given, bool)
     try:
         number = float(given) if is_number else math.nan
     except OverflowError:
