@@ -14,6 +14,7 @@ import os
 import random
 import sqlite3
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -772,6 +773,7 @@ def simulated() -> Iterator[None]:
     with (
         tiers.interpreted(),
         np.errstate(all="ignore"),
+        warnings.catch_warnings(action="ignore"),
         mock.patch("belman.service.registry.ThreadPoolExecutor", Inline),
         mock.patch("belman.studies.log.event_log.NOTE_EVERY", 4),
     ):

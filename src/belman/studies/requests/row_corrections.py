@@ -42,7 +42,8 @@ def brought(given: Given) -> list[RowCorrection]:
     for i, row in enumerate(validate.check_list(given, "rows", give), start=1):
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
-            one = RowCorrection(*(x.item() if isinstance(x, np.generic) else x for x in one))
+            plain: Any = [x.item() if isinstance(x, np.generic) else x for x in one]
+            one = RowCorrection(*plain)
         except TypeError:
             raise SettingError(f"row {i} is {shown(row)}: give {give}") from None
         found.append(one)
