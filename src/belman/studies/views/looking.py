@@ -59,19 +59,19 @@ class Looking:
         return self._replica.look(lambda state: state.settings)
 
     @property
-    def arms(self) -> tuple[Hashable, ...]:
+    def arms(self) -> tuple[Any, ...]:
         """The arms that are played."""
         return self._replica.look(lambda state: tuple(state.arms))
 
     @property
-    def retired(self) -> tuple[Hashable, ...]:
+    def retired(self) -> tuple[Any, ...]:
         """The arms that were retired."""
         return self._replica.look(
             lambda state: tuple(map(state.register.__getitem__, state.retired))
         )
 
     @property
-    def register(self) -> tuple[Hashable, ...]:
+    def register(self) -> tuple[Any, ...]:
         """Every arm there ever was; the `arm` of an event is a place in it."""
         return self._replica.look(lambda state: tuple(state.register))
 
