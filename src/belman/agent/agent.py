@@ -49,11 +49,6 @@ Kind = TypeVar("Kind", bound=Decider)
 Given = Mapping[str, Any]
 
 
-#: A weight draws a warning above _SURE, if it exceeds the probability of being best by _SURER and
-#: is for _MANY times more decisions than there are rewards.
-_SURE, _SURER, _MANY = 0.9, 0.3, 50
-
-
 class Agent:
     """Decides, turn by turn, which arm to try.
 
@@ -66,7 +61,7 @@ class Agent:
         What a reward is, a name or a Family: Bernoulli by default, or bounded where a `range` is
         given.
     policy
-        The algorithm that chooses: BelMan by default.
+        The algorithm that chooses, a name or one of `belman.policies`: BelMan by default.
     prior, priors
         The belief about every arm at first, and that about single ones by name.
     range, clip
@@ -122,7 +117,7 @@ class Agent:
         self,
         arms: Iterable[Hashable] | None = None,
         family: str | Family | None = None,
-        policy: Policy | DependentPolicy | None = None,
+        policy: str | Policy | DependentPolicy | None = None,
         *,
         prior: ArrayLike | None = None,
         priors: Mapping[Hashable, ArrayLike] | None = None,
@@ -150,6 +145,7 @@ class Agent:
             del given[name]
         words = chance.generator(validate.check_seed(seed))
         functions = functions_of(given)
+        given["policy"] = validate.policy_named(policy)
         self._begin(decider_of(given, words), words, functions)
         self.control = control
         self.stop_when = stop_when
@@ -309,14 +305,8 @@ class Agent:
         shares = Shares(check_floor(floor or None, inner.arms))
         shares.check(inner.arms)
         found = inner.weights(Asking(), count, shares)
-        leader = max(found, key=found.__getitem__)
-        if found[leader] > _SURE and count > _MANY * inner.turn:
-            chance = inner.beliefs(Asking(), 0.95).row(leader)["P(best)"]
-            if found[leader] > chance + _SURER:
-                best = f"it is the best with a probability of {chance:.0%}"
-                given = f"arm {shown(leader)} gets {found[leader]:.0%} of {n:,} decisions"
-                remedy = "ask for fewer decisions at a time, or give a floor"
-                warnings.warn(f"{given}, and {best}: {remedy}", UserWarning, stacklevel=2)
+        if caution := inner.caution(Asking(), found, count):
+            warnings.warn(caution, UserWarning, stacklevel=2)
         return found
 
     # Telling
@@ -519,8 +509,8 @@ class Agent:
         return self._decider.policy
 
     @policy.setter
-    def policy(self, policy: Policy | DependentPolicy) -> None:
-        self._decider.set_policy(policy)
+    def policy(self, policy: str | Policy | DependentPolicy) -> None:
+        self._decider.set_policy(validate.policy_named(policy))
 
     @property
     def exposure(self) -> Exposure:

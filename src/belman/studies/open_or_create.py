@@ -32,7 +32,7 @@ def open_study(
     name: str,
     arms: Iterable[Hashable] | None = None,
     family: str | Family | None = None,
-    policy: Policy | DependentPolicy | None = None,
+    policy: str | Policy | DependentPolicy | None = None,
     *,
     storage: str | Storage = "sqlite:///studies.db",
     prior: ArrayLike | None = None,
