@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -69,6 +70,13 @@ class Study(Looking):
     ) -> None:
         super().__init__(Replica(name, storage, clock, limits, watch))
         self._replica.look(lambda state: None)
+
+    def beside(self) -> Study:
+        """Open the same study once more, with a state of its own: for a thread that looks while
+        another one decides.
+        """
+        replica = self._replica
+        return Study(self.name, self.storage, clock=replica.clock, limits=replica.limits)
 
     # Deciding and learning
 
@@ -237,15 +245,23 @@ class Study(Looking):
         with its own versions; in a study that learns by segment it is given as a context,
         {"country": "fr"}, and the weights are that segment's. A study along features publishes
         draws of its coefficients, by which `assign` decides in a context. Units are hashed `by`
-        belman, or as the clients of GrowthBook ("growthbook") or Eppo ("eppo") do.
+        belman, or as the clients of GrowthBook ("growthbook") or Eppo ("eppo") do. A warning, and a
+        note of the report, say where weights are far surer than what is known.
         """
         plan = check_plan(decisions, every, valid_for, by)
         why = check_reason(reason)
         if key is not None:
             check_key(key)
-        return self._replica.transact(
-            lambda unit: publishing.publish(unit, segment, plan, why, key)
-        )
+
+        def publish(unit: UnitOfWork) -> tuple[Weights, str]:
+            made = publishing.publish(unit, segment, plan, why, key)
+            asking = publishing.segment_in(unit.state, segment)[1]
+            return made, publishing.caution(unit.state, made, asking)
+
+        found, caution = self._replica.transact(publish)
+        if caution:
+            warnings.warn(f"study {self.name!r}: {caution}", UserWarning, stacklevel=2)
+        return found
 
     def declare(self, weights: Weights, reason: str = "", *, key: str | None = None) -> Weights:
         """Tell by which weights somebody else assigned units, so that their outcomes can be
@@ -292,6 +308,18 @@ class Study(Looking):
         if not due:
             return found
         return self._replica.transact(lambda unit: publishing.renewed(unit, of))
+
+    def published_segments(self) -> dict[str | None, Given]:
+        """The segments that weights stand for, each with the context that it is in a study that
+        learns by segment.
+        """
+
+        def read(state: State) -> dict[str | None, Given]:
+            named = publishing.segment_in
+            known = {one: named(state, one)[1].context for one in state.publishing.current}
+            return {segment: context or {} for segment, context in known.items()}
+
+        return self._replica.look(read)
 
     def fresh_for(self, segment: str | Given | None = None) -> float:
         """For how many seconds the weights that stand need not be asked for again."""

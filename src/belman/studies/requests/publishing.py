@@ -68,6 +68,16 @@ def weights_now(state: State, decisions: int, asking: Asking) -> Made:
     return Made(weights, own, contexts)
 
 
+def caution(state: State, weights: Weights, asking: Asking) -> str:
+    """A sentence where weights are far surer than what is known by now; elsewhere nothing."""
+    if state.shipped is not None or isinstance(state.decider, FeaturedDecider):
+        return ""
+    given = dict(zip(weights.arms, weights.weights, strict=True))
+    if weights.decisions is None or not given.keys() <= set(state.arms):
+        return ""
+    return state.ready().caution(asking, given, weights.decisions)
+
+
 def next_version(
     unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking
 ) -> dict[str, Any]:
