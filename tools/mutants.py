@@ -48,6 +48,15 @@ MUTANTS = (
            "params[0] * math.log(turn)", "tests/policies/test_forced.py"),
     Mutant("policies/optimism/ucb1.py", "return np.sqrt(2.0 * np.log(turns))",
            "return np.sqrt(np.log(turns))", "tests/policies/test_index_policies.py"),
+    # What fewer cases, turns or lives go through (tests/README.md)
+    Mutant("policies/best_arm/stopping.py", "(constants, mean, x, spread) + against",
+           "(constants, mean, x, spread)", "tests/policies/test_stopping.py -k common_means"),
+    Mutant("policies/change/run_lengths.py", "bank.members[j] = (1.0 - renewal) * kept",
+           "bank.members[j] = (1.0 - renewal)", "tests/policies/test_drift.py"),
+    Mutant("deciders/featured/arrays.py", "* given).sum(axis=1)", "* abs(given)).sum(axis=1)",
+           "tests/agent/test_own_features.py"),
+    Mutant("deciders/independent/independent.py", "        self._pending[row] -= asks\n",
+           "        self._pending[row] -= 0\n", "tests/agent/test_properties.py"),
     # Deciders and studies, of which the state machine lives fewer and shorter lives
     Mutant("deciders/shares.py", "own.get(arm, 0.0) + rest * capped", "own.get(arm, 0.0) + capped",
            "tests/studies/test_publishing.py tests/agent/test_weights.py"),
