@@ -49,11 +49,6 @@ Kind = TypeVar("Kind", bound=Decider)
 Given = Any  # values by name, or what the functions of a `Features` take
 
 
-#: A weight draws a warning above _SURE, if it exceeds the probability of being best by _SURER and
-#: is for _MANY times more decisions than there are rewards.
-_SURE, _SURER, _MANY = 0.9, 0.3, 50
-
-
 class Agent:
     """Decides, turn by turn, which arm to try.
 
@@ -310,14 +305,8 @@ class Agent:
         shares = Shares(check_floor(floor or None, inner.arms))
         shares.check(inner.arms)
         found = inner.weights(Asking(), count, shares)
-        leader = max(found, key=found.__getitem__)
-        if found[leader] > _SURE and count > _MANY * inner.turn:
-            chance = inner.beliefs(Asking(), 0.95).row(leader)["P(best)"]
-            if found[leader] > chance + _SURER:
-                best = f"it is the best with a probability of {chance:.0%}"
-                given = f"arm {shown(leader)} gets {found[leader]:.0%} of {n:,} decisions"
-                remedy = "ask for fewer decisions at a time, or give a floor"
-                warnings.warn(f"{given}, and {best}: {remedy}", UserWarning, stacklevel=2)
+        if caution := inner.caution(Asking(), found, count):
+            warnings.warn(caution, UserWarning, stacklevel=2)
         return found
 
     # Telling

@@ -266,6 +266,11 @@ class OneParameter(Family):
 
     The default prior is worth one reward, ν = 1, whose statistic χ is the middle of
     `statistic_range`: 0 on the whole line, and 1 away from the end of a half-line.
+
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default worth one reward.
     """
 
     #: The kernels of the rewards' distribution.

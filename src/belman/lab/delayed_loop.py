@@ -1,10 +1,12 @@
-"""The compiled loop of late rewards and of batches: visitors come, and rewards are told later.
+"""The compiled loop of late rewards and of batches, a layer around any world of arms.
 
 The loop is that of bandits with a clock. A turn first lets happen what is due: rewards that are
 told, windows that close, and, where players learn early, the estimate of the delays when the clock
-has moved on by a cell. What was told reaches the policy at the next batch, before which it gives
-weights for all of its turns. Told at once and in batches of one, the loop makes the choices of that
-of bandits to the last bit.
+has moved on by a cell. In batches that is so at the first turn of each alone. Then a policy gives
+weights for all turns of the batch, or goes on deciding turn by turn, beside asks that are out. Told
+at once and in batches of one, the loop makes the choices of that of bandits to the last bit.
+
+What is out of an arm whose place was taken is void: neither is it learnt, nor does it count.
 """
 
 from __future__ import annotations
@@ -24,28 +26,41 @@ from belman.delays.counts import (
     count_told,
     delay_cell,
     estimate,
+    slot,
 )
 from belman.delays.log_rank import difference_found
 from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import call_address, kernel
 from belman.lab.bandit_loop import (
+    BEST,
+    EARNED,
+    LEFT,
+    LOST,
+    MARK,
     MIND,
+    MISSED,
     NATURE,
+    RUN,
     STOP_CHECK_TURNS,
+    TURN,
+    UNTIL,
+    WORLD,
     Draws,
     Plays,
     Regret,
     Reward,
-    prepare_run,
+    keep_place,
+    move_on,
 )
 from belman.lab.design import Field
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
-from belman.policies.dealing import count_provisional, renew_row
-from belman.policies.policy import Floats, Ledger, record
+from belman.policies.dealing import count_provisional, imagine_asks, renew_row
+from belman.policies.policy import Floats, Ledger, any_open, record
 
 AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS
 DELAYS = 3  # the generator of delays, after those of the bandit
-NONE = -1
+NONE, VOID = -1, -2
+KNOWN, CLOSING, LOOK, CELL = 0, 1, 2, 3  # of `Knowledge.place`
 OFF = 1  # `Delays.alarm` once delays were found to differ
 _DOUBT = "variance of ln p that is doubt about the delays, early only"
 _ALARM = "whether delays were found to differ between arms"
@@ -68,7 +83,7 @@ class Tickets(NamedTuple):
 
     arm: NDArray[np.int64]  # (T)
     reward: Floats  # (T)
-    delay: NDArray[np.int64]  # (T) the cell of its delay, once told
+    delay: NDArray[np.int64]  # (T) the cell of its delay, once told; VOID if its arm is gone
     due: NDArray[np.int64]  # (T) the first ticket that is told at each turn
     following: NDArray[np.int64]  # (T) the next one of the same turn
 
@@ -90,9 +105,25 @@ class Knowledge(NamedTuple):
     truth: Ledger
     provisional: Floats  # (K, 2)
     pending: NDArray[np.int64]  # (K)
+    place: NDArray[np.int64]  # (4): rewards learnt, next window to close, next look, cell of time
     shown: Ledger
     stale: NDArray[np.bool_]  # (K)
     scratch: Floats  # (2, D)
+
+
+class Own(NamedTuple):
+    """The ledger that a policy keeps for itself, and room to restore it; of no arms, if none."""
+
+    ledger: Ledger
+    kept: Ledger
+    fresh: Floats  # (K) whether it has looked at an arm since that changed
+
+
+class Limits(NamedTuple):
+    """The arms that a policy may not choose now."""
+
+    shut: NDArray[np.bool_]  # (K)
+    limited: NDArray[np.bool_]  # (1) whether there are any, or might be
 
 
 class Clock(NamedTuple):
@@ -122,6 +153,7 @@ def clear(knowledge, delays, tickets, prior):
         delays.counts.successes[a] = 0
         delays.counts.silent[a, :] = 0
         delays.counts.complete[a, :] = 0
+    knowledge.place[:] = 0
     delays.counts.told[:] = 0
     delays.counts.delays[:] = 0
     delays.counts.watch[:] = 0
@@ -131,22 +163,28 @@ def clear(knowledge, delays, tickets, prior):
 
 
 @kernel
-def learn(family, constants, knowledge, arm, reward):
-    """A reward becomes part of the truth."""
+def learn(family, constants, knowledge, hear_call, heard, arm, reward):
+    """A reward becomes part of the truth, and is told to policies that keep more than beliefs."""
     record(family, constants, knowledge.truth, arm, reward)
-    knowledge.pending[arm] -= 1
     knowledge.stale[arm] = True
+    knowledge.place[KNOWN] += 1
+    if heard.size > 0:
+        heard[0] = reward
+        call_address(hear_call, arm, NO_TURN, 0.0)
+        heard[0] = np.nan
 
 
 @kernel
-def tell(family, constants, telling, knowledge, delays, tickets, clock, turn):
-    """Rewards that come now; how many were learnt."""
-    learnt, ticket = 0, tickets.due[turn]
+def tell(family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, turn):
+    """Rewards that come at a turn."""
+    ticket = tickets.due[turn]
     while ticket != NONE:
         arm = tickets.arm[ticket]
-        if telling != EARLY:
-            learn(family, constants, knowledge, arm, tickets.reward[ticket])
-            learnt += 1
+        if tickets.delay[ticket] == VOID:
+            pass
+        elif telling != EARLY:
+            knowledge.pending[arm] -= 1
+            learn(family, constants, knowledge, hear_call, heard, arm, tickets.reward[ticket])
         else:
             asked = clock.times[ticket]
             late = delay_cell(delays.counts, clock.times[turn] - asked, clock.width)
@@ -156,16 +194,17 @@ def tell(family, constants, telling, knowledge, delays, tickets, clock, turn):
                 knowledge.provisional[arm, 0] += 1.0
                 knowledge.stale[arm] = True
         ticket = tickets.following[ticket]
-    return learnt
 
 
 @kernel
-def close(family, constants, telling, knowledge, delays, tickets, clock, ticket):
-    """The window of a ticket is over; whether it was learnt now."""
+def close(family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, ticket):
+    """The window of a ticket is over."""
     arm, reward = tickets.arm[ticket], tickets.reward[ticket]
-    if telling == LATE or (telling == NAIVE and reward != 0.0):
-        return 0
-    learn(family, constants, knowledge, arm, reward)
+    void = tickets.delay[ticket] == VOID
+    if void or telling == LATE or (telling == NAIVE and reward != 0.0):
+        return
+    knowledge.pending[arm] -= 1
+    learn(family, constants, knowledge, hear_call, heard, arm, reward)
     if telling == EARLY:
         cell = int(clock.times[ticket] / clock.width)
         count_closed(delays.counts, arm, cell, tickets.delay[ticket])
@@ -177,7 +216,51 @@ def close(family, constants, telling, knowledge, delays, tickets, clock, ticket)
                 delays.alarm[0] = OFF
                 knowledge.provisional[:] = 0.0
                 knowledge.stale[:] = True
-    return 1
+
+
+@kernel
+def let_happen(
+    family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, since, turn
+):  # fmt: skip
+    """What is due from one turn to another: rewards that are told, windows that close."""
+    now = clock.times[turn]
+    if telling >= EARLY:
+        for t in range(since, turn + 1):
+            tell(family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, t)
+    while telling != AT_ONCE and knowledge.place[CLOSING] < turn:
+        ticket = knowledge.place[CLOSING]
+        if clock.times[ticket] + clock.window > now:
+            break
+        close(
+            family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, ticket
+        )
+        knowledge.place[CLOSING] += 1
+    cell = int(now / clock.width)
+    if telling == EARLY and cell > knowledge.place[CELL] and delays.alarm[0] != OFF:
+        knowledge.place[CELL] = cell
+        count_open(knowledge, delays, clock, now)
+
+
+@kernel
+def lose_sight(knowledge, delays, tickets, prior, clock, arm: int, turn: int):
+    """The place of an arm is taken: what is known of it, and what is out, is gone."""
+    for ticket in range(knowledge.place[CLOSING], turn):
+        if tickets.arm[ticket] == arm and tickets.delay[ticket] != VOID:
+            if tickets.delay[ticket] >= 0:
+                where = slot(delays.counts, int(clock.times[ticket] / clock.width))
+                delays.counts.told[where] -= 1
+            tickets.delay[ticket] = VOID
+    for i in range(prior.size):
+        knowledge.truth.beliefs[arm, i] = prior[i]
+    knowledge.truth.plays[arm] = 0.0
+    knowledge.truth.sums[arm] = 0.0
+    knowledge.truth.squares[arm] = 0.0
+    knowledge.provisional[arm, :] = 0.0
+    knowledge.pending[arm] = 0
+    knowledge.stale[arm] = True
+    delays.counts.successes[arm] = 0
+    delays.counts.silent[arm, :] = 0
+    delays.counts.complete[arm, :] = 0
 
 
 @kernel
@@ -196,32 +279,68 @@ def count_open(knowledge, delays, clock, now):
 
 
 @kernel
-def untried_arm(knowledge, rng):
-    """One of the arms that were never tried, drawn uniformly, while rewards are out; or none."""
-    untried, out = 0, 0
+def shut_out(knowledge, closed, limits, frozen):
+    """Shut arms that are not there; and, while rewards are out, those that were tried, if others
+    were never. In a batch by weights all that are there have their chances of its beginning.
+    """
+    out, left = 0, 0
     for a in range(knowledge.pending.size):
-        untried += knowledge.truth.plays[a] + knowledge.pending[a] == 0.0
+        there = closed.size == 0 or not closed[a]
+        limits.shut[a] = not there
         out += knowledge.pending[a]
-    if untried == 0 or out == 0:
-        return NO_ARM
-    rank = chance.below(rng, untried)
-    for a in range(knowledge.pending.size):
-        if knowledge.truth.plays[a] + knowledge.pending[a] == 0.0:
-            if rank == 0:
-                return a
-            rank -= 1
-    return NO_ARM
+        left += there and knowledge.truth.plays[a] + knowledge.pending[a] == 0.0
+    limits.limited[0] = closed.size > 0
+    if out > 0 and left > 0 and not frozen:
+        limits.limited[0] = True
+        for a in range(knowledge.pending.size):
+            if knowledge.truth.plays[a] + knowledge.pending[a] > 0.0:
+                limits.shut[a] = True
 
 
 @kernel
-def draw(dealt, rng):
-    """An arm, by what was dealt to each."""
+def imagine_own(family, constants, knowledge, own):
+    """Let a policy that keeps a ledger of its own see there what is out."""
+    for a in range(own.fresh.size):
+        if knowledge.pending[a] > 0:
+            copy_row(own.ledger, own.kept, a)
+            left = knowledge.pending[a] - knowledge.provisional[a, 0] - knowledge.provisional[a, 1]
+            imagine_asks(family, constants, own.ledger, a, 0.0, left, knowledge.scratch)
+            own.fresh[a] = 0.0
+            knowledge.stale[a] = True
+
+
+@kernel
+def restore_own(knowledge, own):
+    """Let it see no more of that."""
+    for a in range(own.fresh.size):
+        if knowledge.pending[a] > 0:
+            copy_row(own.kept, own.ledger, a)
+            own.fresh[a] = 0.0
+            knowledge.stale[a] = True
+
+
+@kernel
+def copy_row(source, target, arm):
+    """The row of an arm in another ledger."""
+    for i in range(source.beliefs.shape[1]):
+        target.beliefs[arm, i] = source.beliefs[arm, i]
+    target.plays[arm] = source.plays[arm]
+    target.sums[arm] = source.sums[arm]
+    target.squares[arm] = source.squares[arm]
+
+
+@kernel
+def draw(dealt, closed, rng):
+    """An arm that is there, by what was dealt to each; any of them where all of it went away."""
     total = 0.0
     for a in range(dealt.size):
-        total += dealt[a]
+        total += dealt[a] if closed.size == 0 or not closed[a] else 0.0
+    if total <= 0.0:
+        found, _ = any_open(dealt.size, closed, rng)
+        return found
     left, arm = total * chance.uniform(rng), 0
     for a in range(dealt.size):
-        if dealt[a] > 0.0:
+        if dealt[a] > 0.0 and (closed.size == 0 or not closed[a]):
             arm = a
             left -= dealt[a]
             if left < 0.0:
@@ -260,12 +379,16 @@ def send_out(telling, knowledge, delays, tickets, clock, quantiles, turn, arm, r
 
 
 @kernel
-def show(family, telling, knowledge, delays, clock, now, belief, doubt):
-    """What a player believes now, and what of it is doubt about the delays."""
+def show(family, telling, knowledge, delays, clock, now, batch, belief, doubt):
+    """What a player believes now, and what of it is doubt about the delays; within a batch, what
+    it believed at its beginning.
+    """
     part = 0.0
     early = telling == EARLY and delays.alarm[0] != OFF
-    if early:
+    if early and batch == 1:
         part = count_open(knowledge, delays, clock, now)
+    elif early:
+        part = now / clock.width - delays.counts.head[0]
     for a in range(knowledge.pending.size):
         count_provisional(knowledge.truth, knowledge.provisional, knowledge.shown, a)
         for i in range(belief.shape[1]):
@@ -276,77 +399,98 @@ def show(family, telling, knowledge, delays, clock, now, belief, doubt):
 
 
 @kernel
+def renew_rows(family, constants, knowledge, ledger, policy_call):
+    """Show a policy what is new."""
+    for a in range(knowledge.pending.size):
+        if knowledge.stale[a]:
+            renew_row(
+                family, constants, knowledge.truth, knowledge.provisional, knowledge.pending,
+                ledger, knowledge.scratch, a,
+            )  # fmt: skip
+            call_address(policy_call, a, NO_TURN, 0.0)
+            knowledge.stale[a] = False
+
+
+@kernel
 def play_delayed(
-    family, constants, params, reveal, prior, ledger, knowledge, block, blank, world, theta, means,
-    generators, turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call,
-    batch, deal_call, dealt, results, stop,
+    world, family, constants, params, reveal, prior, ledger, knowledge, block, blank, numbers,
+    table, course, closed, generators, turn_values, telling, clock, quantiles, delays, tickets,
+    seed, first, policy_call, hear_call, heard, own, limits, batch, frozen, deal_call, dealt,
+    progress, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon = turn_values.size
-    for r in range(len(results.regret)):
-        best = prepare_run(family, constants, world, seed, first + r, generators, theta, means)
-        chance.fork(seed, first + r, DELAYS, generators[DELAYS])
-        if reveal:
-            for a in range(means.size):
-                params[a] = means[a]
-        clear(knowledge, delays, tickets, prior)
-        reset(policy_call, prior, ledger, block, blank)
-        lost, missed, earned, mark, look = 0.0, 0, 0.0, 0, 0
-        known, closing, cell = 0, 0, 0
-        for t in range(horizon):
+    horizon, place = turn_values.size, knowledge.place
+    for r in range(progress.whole[RUN], len(results.regret)):
+        start = progress.whole[TURN]
+        if progress.whole[LEFT] == 0:
+            for role in range(4):
+                chance.fork(seed, first + r, role, generators[role])
+            world.begin(family, constants, numbers, table, generators[WORLD], course)
+            until, best, renewed = move_on(
+                world, family, constants, numbers, table, generators[WORLD], course, closed, reveal,
+                params, 1,
+            )  # fmt: skip
+            clear(knowledge, delays, tickets, prior)
+            reset(policy_call, prior, ledger, block, blank)
+            lost, missed, earned, mark = 0.0, 0, 0.0, 0
+        else:
+            missed, mark = progress.whole[MISSED], progress.whole[MARK]
+            until = progress.whole[UNTIL]
+            lost, earned = progress.real[LOST], progress.real[EARNED]
+            best = progress.real[BEST]
+            progress.whole[LEFT] = 0
+        for t in range(start, horizon):
             now = clock.times[t]
-            if telling >= EARLY:
-                known += tell(family, constants, telling, knowledge, delays, tickets, clock, t)
-            while telling != AT_ONCE and closing < t and clock.times[closing] + clock.window <= now:
-                known += close(
-                    family, constants, telling, knowledge, delays, tickets, clock, closing
-                )
-                closing += 1
-            if telling == EARLY and int(now / clock.width) > cell and delays.alarm[0] != OFF:
-                cell = int(now / clock.width)
-                count_open(knowledge, delays, clock, now)
-            for a in range(means.size):
-                if knowledge.stale[a] and t % batch == 0:
-                    renew_row(
-                        family, constants, knowledge.truth, knowledge.provisional,
-                        knowledge.pending, ledger, knowledge.scratch, a,
-                    )  # fmt: skip
-                    call_address(policy_call, a, NO_TURN, 0.0)
-                    knowledge.stale[a] = False
+            if t + 1 >= until:
+                until, best, renewed = move_on(
+                    world, family, constants, numbers, table, generators[WORLD], course, closed,
+                    reveal, params, t + 1,
+                )  # fmt: skip
+                if renewed:
+                    keep_place(progress, r, t, missed, mark, NO_ARM, until, lost, earned, best)
+                    return r
+            if t % batch == 0:
+                let_happen(
+                    family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard,
+                    max(t - batch + 1, 0), t,
+                )  # fmt: skip
             if dealt.size > 0:
                 if t % batch == 0:
-                    call_address(deal_call, batch, known + 1, turn_values[known])
-                arm = draw(dealt, generators[MIND])
+                    renew_rows(family, constants, knowledge, ledger, policy_call)
+                    call_address(deal_call, batch, place[KNOWN] + 1, turn_values[place[KNOWN]])
+                arm = draw(dealt, closed, generators[MIND])
             else:
-                arm = untried_arm(knowledge, generators[MIND])
-                if arm == NO_ARM:
-                    arm = call_address(policy_call, NO_ARM, known + 1, turn_values[known])
-            reward = family.reward(constants, theta[arm], chance.uniform(generators[NATURE]))
-            luck = chance.uniform(generators[DELAYS])
+                if not frozen:
+                    imagine_own(family, constants, knowledge, own)
+                if not frozen or t % batch == 0:
+                    renew_rows(family, constants, knowledge, ledger, policy_call)
+                shut_out(knowledge, closed, limits, frozen)
+                arm = call_address(policy_call, NO_ARM, place[KNOWN] + 1, turn_values[place[KNOWN]])
+                if not frozen:
+                    restore_own(knowledge, own)
+            luck, late = chance.uniform(generators[NATURE]), chance.uniform(generators[DELAYS])
+            told, given = world.earn(family, constants, numbers, table, course, arm, t + 1, luck)
             if telling == AT_ONCE:
-                record(family, constants, knowledge.truth, arm, reward)
-                knowledge.stale[arm] = True
-                known += 1
+                learn(family, constants, knowledge, hear_call, heard, arm, told)
             else:
-                send_out(
-                    telling, knowledge, delays, tickets, clock, quantiles, t, arm, reward, luck
-                )
-            earned += reward
+                send_out(telling, knowledge, delays, tickets, clock, quantiles, t, arm, told, late)
+            earned += given
             results.plays[r, arm] += 1
-            if means[arm] < best:
-                lost += best - means[arm]
+            if course.means[arm] < best:
+                lost += best - course.means[arm]
                 missed += 1
             if t + 1 == clock.checkpoints[mark]:
                 results.regret[r, mark], results.suboptimal_draws[r, mark] = lost, missed
                 results.reward[r, mark] = earned
                 mark += 1
-            if t + 1 == clock.looks[look]:
+            if t + 1 == clock.looks[place[LOOK]]:
                 show(
-                    family, telling, knowledge, delays, clock, now, results.belief[r, look],
-                    results.doubt[r, look],
+                    family, telling, knowledge, delays, clock, now, batch,
+                    results.belief[r, place[LOOK]], results.doubt[r, place[LOOK]],
                 )  # fmt: skip
-                look += 1
+                place[LOOK] += 1
             if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
                 return r
         results.alarm[r] = delays.alarm[0] == OFF
+        progress.whole[TURN] = 0
     return len(results.regret)

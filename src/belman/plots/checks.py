@@ -23,6 +23,18 @@ _NAMED = 8
 def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
     """Draw the log score of each family and the coverage of its intervals, best first, those that
     cannot hold the data left out.
+
+    Parameters
+    ----------
+    found
+        What `belman.families.check` returned.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     from matplotlib import pyplot
 
@@ -63,6 +75,18 @@ def drift_check(found: DriftCheck, *, size: str = "screen") -> Figure:
     """Draw the evidence for changes after each reward of an arm, and where one was noticed.
 
     Above the grey band it is clear that an arm changes; what lies in it says neither.
+
+    Parameters
+    ----------
+    found
+        What `belman.analysis.check_drift` returned.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     from matplotlib import pyplot
 
@@ -87,7 +111,19 @@ Floats = NDArray[np.float64]
 
 
 class PlanCurves(NamedTuple):
-    """Days, and by goal the share of runs that are decided by then, and what a run gave away."""
+    """The data of `plan`.
+
+    Attributes
+    ----------
+    days
+        Days since the start.
+    decided
+        By goal, the share of runs that are decided by each day.
+    lost
+        By goal, the reward given away, on average.
+    fixed
+        The days that a test of fixed size takes.
+    """
 
     days: Floats
     decided: dict[str, Floats]
@@ -96,7 +132,18 @@ class PlanCurves(NamedTuple):
 
 
 def plan_curves(found: Plan) -> PlanCurves:
-    """The arrays of the picture."""
+    """Compute the data of `plan`.
+
+    Parameters
+    ----------
+    found
+        A plan that was played.
+
+    Returns
+    -------
+    PlanCurves
+        The arrays.
+    """
     turns = [float(np.quantile(watched.turns, 0.95)) for watched in found.played.values()]
     days = np.linspace(0.0, max(turns) / found.per_day, 400)
     decided = {name: found.decided_by(name, days) for name in found.played}
@@ -105,7 +152,20 @@ def plan_curves(found: Plan) -> PlanCurves:
 
 
 def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
-    """Two panels: how soon, and at what price."""
+    """Draw a plan in two panels: how soon it decides, and at what price.
+
+    Parameters
+    ----------
+    curves
+        The data.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     from matplotlib import pyplot
 
     with style.theme(size):
@@ -133,5 +193,18 @@ def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
 
 
 def plan(found: Plan, size: str = "screen") -> Figure:
-    """The picture of a plan."""
+    """Draw a plan.
+
+    Parameters
+    ----------
+    found
+        A plan that was played.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     return draw_plan(plan_curves(found), size)

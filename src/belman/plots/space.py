@@ -36,11 +36,42 @@ class Explorer(Protocol):
         """Points and rewards so far."""
 
     def beliefs(self, level: float = ..., *, points: Sequence[Mapping[str, float]]) -> Table:
-        """A row a point, with credible intervals."""
+        """Return what is believed of points.
+
+        Parameters
+        ----------
+        level
+            The probability of the intervals.
+        points
+            The points.
+
+        Returns
+        -------
+        Table
+            A row a point, with credible intervals.
+        """
 
 
 class Landscape(NamedTuple):
-    """Expected rewards over a grid of points, with their interval, and what was told."""
+    """Expected rewards over a grid of points, with their interval, and what was told.
+
+    Attributes
+    ----------
+    sides
+        The names of the sides of the box.
+    axes
+        The values along each side.
+    expected
+        The expected reward over the grid.
+    low
+        The lower end of its credible interval.
+    high
+        The upper end.
+    told
+        The points of which rewards are known, a side an array.
+    rewards
+        Their rewards.
+    """
 
     sides: tuple[str, ...]
     axes: tuple[Floats, ...]
@@ -52,7 +83,27 @@ class Landscape(NamedTuple):
 
 
 def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landscape:
-    """What an agent believes over a grid of so many points a side."""
+    """Compute what an agent believes over a grid.
+
+    Parameters
+    ----------
+    agent
+        An agent of a box of one or two sides.
+    points
+        The points of the grid along a side.
+    level
+        The probability of the credible intervals.
+
+    Returns
+    -------
+    Landscape
+        The data of `space`.
+
+    Raises
+    ------
+    SettingError
+        If the box has more than two sides.
+    """
     sides = agent.space.sides
     if len(sides) > 2:
         raise SettingError(f"a picture shows one or two sides, and this box has {len(sides)}")
@@ -69,7 +120,22 @@ def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landsc
 
 
 def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen") -> Axes:
-    """Draw a curve with its band over one side, or a map over two."""
+    """Draw a curve with its band over one side, or a map over two.
+
+    Parameters
+    ----------
+    data
+        The data.
+    ax
+        The axes to draw on; by default those of a new figure.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+    """
     with style.canvas(ax, size) as ax:
         draw = _draw_curve if len(data.sides) == 1 else _draw_map
         draw(data, ax)
@@ -103,6 +169,26 @@ def _draw_map(data: Landscape, ax: Axes) -> None:
 
 
 def space(agent: Explorer, ax: Axes | None = None, *, size: str = "screen") -> Axes:
-    """What an agent believes of its box."""
+    """Draw what an agent believes of its box.
+
+    Parameters
+    ----------
+    agent
+        An agent of a box of one or two sides.
+    ax
+        The axes to draw on; by default those of a new figure.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    SettingError
+        If the box has more than two sides.
+    """
     points = 201 if len(agent.space.sides) == 1 else 61
     return draw_space(landscape(agent, points), ax, size=size)

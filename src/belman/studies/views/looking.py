@@ -29,6 +29,7 @@ from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
+from belman.validate import MOST, require_whole
 
 Given = Mapping[str, Any]
 Candidates = Sequence[Given] | None
@@ -334,6 +335,7 @@ class Looking:
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
+        require_whole("after", after, 0, MOST)
         self._replica.look(lambda state: None)  # finds a server that restarted
         with self.storage.transaction(write=False) as transaction:
             yield from archives.whole(self._replica.log, transaction, after)
