@@ -93,7 +93,8 @@ def test_a_saved_agent_has_its_forms():
     context = {"n0": 0.3, "n1": -1.0}
     assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
     content = json.loads(agent.to_json())["state"]
-    assert [len(form["columns"]) for form in content["forms"]] == [7] * 5 + [11] * 2 + [13] * 2 + [9] * 2
+    counts = [len(form["columns"]) for form in content["forms"]]
+    assert counts == [7] * 5 + [11] * 2 + [13] * 2 + [9] * 2
 
 
 def test_a_batch_counts_for_no_form():

@@ -15,9 +15,7 @@ from belman.deciders.featured.knowledge import ONE_RIGHT
 def form_of(agent, shape="plain"):
     """The place of the form in which one of two arms is right."""
     forms = agent._decider.knowledge.forms
-    [place] = [
-        i for i, form in enumerate(forms) if form.one_right and form.columns.shape == shape
-    ]
+    [place] = [i for i, form in enumerate(forms) if form.one_right and form.columns.shape == shape]
     return place
 
 
@@ -81,7 +79,8 @@ def test_it_costs_little_where_all_may_be_right_or_none(rates):
     of four worlds the better arm, the first or the second, had most of 900 asks.
     """
     for seed in range(4):
-        agent, _ = played(2, lambda x: rates[:: 1 - 2 * (seed % 2)], 900, seed)
+        order = rates[:: 1 - 2 * (seed % 2)]
+        agent, _ = played(2, lambda x, order=order: order, 900, seed)
         plays = agent.beliefs(context={"x": 0.0, "y": 0.0})["plays"]
         assert plays[seed % 2] > 630
 

@@ -93,7 +93,7 @@ class Knowledge:
         self._drop_wide()
 
     def _drop_wide(self) -> None:
-        """Have no forms of shapes that would have too many columns, or are for two arms, for good."""
+        """Have no forms with too many columns, or for two arms among more, from now on."""
         wide = {shape for shape in self.shapes if self._is_large(shape)}
         if SQUARES in wide:
             wide |= {*SHAPES}
