@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -136,14 +137,19 @@ class Form:
         """Whether of two arms one is taken to be right in each context."""
         return isinstance(self.model, OneRight)
 
-    @property
-    def standing(self) -> float:
-        """How well the form foretold rewards of late; other shapes than plain numbers have to be
-        better by a nat, those with products by two, those in which one of two arms is right by
-        three more, and a belief that fades by two.
+    @cached_property
+    def lead(self) -> float:
+        """By how much the form has to have foretold better than the plain one: a nat, those with
+        products two, those in which one of two arms is right three more, and a belief that fades
+        two more.
         """
         lead = _LEADS.get(self.columns.shape, _LEAD) + _LEAD_RIGHT * self.one_right
-        return self.score - lead - _LEAD_FADING * self.fades
+        return lead + _LEAD_FADING * self.fades
+
+    @property
+    def standing(self) -> float:
+        """How well the form foretold rewards of late, less the lead that it needs."""
+        return self.score - self.lead
 
     @property
     def words(self) -> str:
