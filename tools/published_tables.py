@@ -84,7 +84,7 @@ def play_retiring() -> Rows:
     for delay in DELAYS:
         problem = batched(RETIRING, delay, weights=False)
         for name, policy in ours.items():
-            result = simulate({name: policy}, problem, 1_000_000, 3, SEED, progress=False)
+            result = simulate({name: policy}, problem, 1_000_000, 2, SEED, progress=False)
             found[name][str(delay)] = _means(result, [name])[name]
     return found
 
@@ -97,7 +97,7 @@ NEOSPHERE = (0.29, 0.458, 0.168, 0.24)
 
 def play_trial() -> Rows:
     found: Rows = {}
-    runs = 4_000
+    runs = 2_000
     for name, policy in (("BelMan", BelMan()), ("BelMan.until(417)", BelMan.until(417))):
         free = trial({name: policy}, [NEOSPHERE], 417, block=9, test="fisher", runs=runs)
         held = trial({name: policy}, [NEOSPHERE], 417, block=9, control_share=0.25, runs=runs)
@@ -141,7 +141,7 @@ def play_best_arm() -> Rows:
     }
     for column, means in MEANS.items():
         for name, policy in ours.items():
-            result = explore({name: policy}, bernoulli(means), 200, SEED, delta=0.1, progress=False)
+            result = explore({name: policy}, bernoulli(means), 100, SEED, delta=0.1, progress=False)
             found.setdefault(name, {})[column] = _cell(result.turns.values)
     return found
 

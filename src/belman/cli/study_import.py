@@ -10,7 +10,13 @@ from belman.cli.study import DEFAULT_STORAGE, app, arm_of
 from belman.errors import SettingError
 
 
-@command(app)
+@command(
+    app,
+    path="JSON of an experiment, of a rule, or of an answer of /api/features/….",
+    feature="The feature of an answer whose experiment is meant.",
+    name="The name of the study; by default the key of the experiment.",
+    control="The arm that the others are compared with; by default the first.",
+)
 def import_growthbook(
     path: Path,
     *,

@@ -12,17 +12,7 @@ from belman.delays.counts import CELLS, PRIOR, Counts
 from belman.engine import entry
 from belman.lab.bandit_loop import LEFT, TURN, Progress
 from belman.lab.bandit_runner import Bound, set_up, world_of
-from belman.lab.delayed_loop import (
-    Clock,
-    DelayedResults,
-    Delays,
-    Knowledge,
-    Limits,
-    Own,
-    Tickets,
-    lose_sight,
-    play_delayed,
-)
+from belman.lab.delayed_loop import DelayedResults, Limits, Own, play_delayed
 from belman.lab.design import Stop, checkpoints
 from belman.lab.policy_call import (
     bind_policy,
@@ -33,6 +23,7 @@ from belman.lab.policy_call import (
     look_at,
     values_of_turns,
 )
+from belman.lab.telling import Clock, Delays, Knowledge, Tickets, lose_sight
 from belman.policies.dealing import Deal
 from belman.policies.policy import Floats, Ledger, Policy, share_of_ties
 from belman.policies.wrappers.wrapper import own_memory

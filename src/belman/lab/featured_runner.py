@@ -23,9 +23,9 @@ from belman.engine import call_address, entry, kernel
 from belman.errors import SettingError
 from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, WORLD
 from belman.lab.bandit_runner import BanditResults, in_one_block
-from belman.lab.delayed_loop import AT_ONCE, DELAYS, LATE, NAIVE, NONE, WINDOW, due_turn
 from belman.lab.delayed_runner import late_part
 from belman.lab.design import Stop, checkpoints
+from belman.lab.telling import AT_ONCE, DELAYS, LATE, NAIVE, NONE, WINDOW, due_turn
 from belman.models import Sight
 from belman.models.shared import learn
 from belman.models.sight import expected_scale, follow, look_at_all

@@ -21,10 +21,10 @@ from belman.engine import entry, kernel
 from belman.errors import ArmError
 from belman.lab.bandit_loop import MIND, NATURE, WORLD
 from belman.lab.bandit_runner import world_of
-from belman.lab.delayed_loop import DELAYS
 from belman.lab.delayed_runner import late_part
 from belman.lab.design import Stop, checkpoints
 from belman.lab.featured_runner import scene_of
+from belman.lab.telling import DELAYS
 from belman.policies.policy import Floats
 from belman.problems.course import NEVER
 from belman.problems.delayed import TELLINGS
