@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from belman import exposure, families, manifold, measures, models, plots, policies, problems
+    from belman import exposure, families, measures, models, plots, policies, problems
     from belman.agent import Agent
     from belman.analysis import analyse, evaluate
     from belman.assignment import LocalDecider, Weights, assign
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from belman.bridges.async_study import AsyncStudy
     from belman.bulk_assignment import assign_many
     from belman.deciders.box.box import Box
-    from belman.dispatch import Dispatcher, SharedDispatcher
+    from belman.dispatch import Dispatcher
     from belman.engine import kernel
     from belman.errors import BelmanError
     from belman.lab import explore, simulate
@@ -44,7 +44,6 @@ __all__ = [
     "Client",
     "Dispatcher",
     "LocalDecider",
-    "SharedDispatcher",
     "Study",
     "Thompson",
     "Uniform",
@@ -59,7 +58,6 @@ __all__ = [
     "exposure",
     "families",
     "kernel",
-    "manifold",
     "measures",
     "models",
     "open_study",
@@ -78,7 +76,7 @@ _HOMES = {
     "belman.bridges.async_study": "AsyncStudy",
     "belman.bulk_assignment": "assign_many",
     "belman.deciders.box.box": "Box",
-    "belman.dispatch": "Dispatcher SharedDispatcher",
+    "belman.dispatch": "Dispatcher",
     "belman.engine": "kernel",
     "belman.errors": "BelmanError",
     "belman.lab": "explore simulate",

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from belman import SharedDispatcher
+from belman.dispatch import SharedDispatcher
 from belman.errors import BusyError, ServerError, SettingError
 from belman.studies import Storage
 from tests.studies.conftest import postgres, url  # noqa: F401 (fixtures)
@@ -16,7 +16,7 @@ from tests.waiting import HANG
 
 SCRIPT = """
 import sys
-from belman import SharedDispatcher
+from belman.dispatch import SharedDispatcher
 from belman.studies import Storage
 storage = Storage(sys.argv[1])
 dispatcher = SharedDispatcher(storage, "printers", ["a", "b"], slots=2, limit=3, seed=1)
