@@ -8,8 +8,9 @@ import belman
 from belman.errors import SettingError
 from belman.measures import difference, summary
 
+PLAYERS = {"Random": belman.policies.Random(), "Thompson": belman.Thompson()}
 RESULT = belman.simulate(
-    {"Random": belman.policies.Random(), "Thompson": belman.Thompson()},
+    PLAYERS,
     belman.problems.bernoulli([0.1, 0.9]),
     20,
     5,
@@ -27,6 +28,16 @@ def test_every_column_has_a_name_of_its_own_that_can_be_typed():
         "P(less)",
         "verdict",
     ]
+
+
+def test_the_share_of_runs_with_less_counts_ties_half():
+    ours, theirs = (RESULT["regret"].isel(turn=-1).sel(player=name).values for name in PLAYERS)
+    wanted = sum((a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs, strict=True)) / len(ours)
+    found = belman.compare(RESULT, against="Thompson")
+    assert dict(zip(found["player"], found["P(less)"], strict=True)) == {
+        "Random": pytest.approx(wanted),
+        "Thompson": 0.5,
+    }
 
 
 @pytest.mark.parametrize(
