@@ -14,6 +14,7 @@ import os
 import random
 import sqlite3
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -407,11 +408,11 @@ class World:
 
     def do_observe(self, by: Operation) -> None:
         rows: list[Any] = [
-            (self._unit(), None, ARMS[(by.some + i) % 3], self._reward(by.more + i))
+            (self._unit(), None, ARMS[(by.some + i) % 3], self._reward(by.more + i), self.now)
             for i in range(1 + by.more % 3)
         ]
         if "model" in self.given.settings:
-            names = ("unit", "version", "arm", "reward")
+            names = ("unit", "version", "arm", "reward", "time")
             rows = [dict(zip(names, row, strict=True)) | self._context(by.some) for row in rows]
         self.call("observe", rows)
 
@@ -432,7 +433,7 @@ class World:
                   if call.method == "correct_rows"}  # fmt: skip
         rows = [row for _, row in batches if row[0] not in known]
         if rows:
-            unit, version, arm, was = rows[by.some % len(rows)]
+            unit, version, arm, was, _ = rows[by.some % len(rows)]
             reward = (*self.rewards, None)[by.more % (len(self.rewards) + 1)]
             if reward != was:
                 self.call("correct_rows", [(unit, version, arm, was, reward)], "refund")
@@ -772,6 +773,7 @@ def simulated() -> Iterator[None]:
     with (
         tiers.interpreted(),
         np.errstate(all="ignore"),
+        warnings.catch_warnings(action="ignore"),
         mock.patch("belman.service.registry.ThreadPoolExecutor", Inline),
         mock.patch("belman.studies.log.event_log.NOTE_EVERY", 4),
     ):

@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # it takes a while to import
     from belman.deciders.box.box_decider import BoxDecider
 
 Kind = TypeVar("Kind", bound=Decider)
-Given = Mapping[str, Any]
+Given = Any  # values by name, or what the functions of a `Features` take
 
 
 class Agent:
@@ -120,14 +120,14 @@ class Agent:
         policy: str | Policy | DependentPolicy | None = None,
         *,
         prior: ArrayLike | None = None,
-        priors: Mapping[Hashable, ArrayLike] | None = None,
+        priors: Mapping[Any, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
         clip: bool | None = None,
         minimise: bool | None = None,
         discount: float | None = None,
         drift: str | Drift | None = None,
         last: int | None = None,
-        start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
+        start: Agent | str | os.PathLike[str] | Mapping[Any, Sequence[float]] | None = None,
         segments: Sequence[str] | None = None,
         context: Any = None,
         features: Any = None,
@@ -285,8 +285,8 @@ class Agent:
         n: int,
         *,
         context: Given | None = None,
-        floor: float | Mapping[Hashable, float] | None = None,
-    ) -> dict[Hashable, float]:
+        floor: float | Mapping[Any, float] | None = None,
+    ) -> dict[Any, float]:
         """Return the weights of the arms for the next `n` decisions: the shares in which the policy
         would play them if nothing were learnt meanwhile. Nothing is changed by looking.
 
@@ -428,7 +428,7 @@ class Agent:
         return {arm: tuple(row) for arm, row in rows if any(row)}
 
     @provisional.setter
-    def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
+    def provisional(self, counts: Mapping[Any, ArrayLike]) -> None:
         decider = self._as(IndependentDecider, "provisional counts")
         given = validate.check_provisional(counts, decider.family)
         found = np.zeros((len(decider.arms), 3))
@@ -440,7 +440,7 @@ class Agent:
     # Arms
 
     @property
-    def arms(self) -> tuple[Hashable, ...]:
+    def arms(self) -> tuple[Any, ...]:
         """The names of the arms in play, in order."""
         return self._decider.arms
 
@@ -678,7 +678,7 @@ class Agent:
         """
         return self._as(SegmentedDecider, "segments").strengths()
 
-    def borrowed(self, context: Given) -> dict[Hashable, float]:
+    def borrowed(self, context: Given) -> dict[Any, float]:
         """Return the share of other segments' rewards of each arm that counts in this one."""
         decider = self._as(SegmentedDecider, "segments")
         return decider.segments.shares(decider.segments.key(context))

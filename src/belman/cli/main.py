@@ -24,6 +24,7 @@ from belman.cli import (  # noqa: F401 (each has commands of the application)
     run,
     service,
     study_create,
+    study_import,
     study_look,
     study_steer,
     trial,

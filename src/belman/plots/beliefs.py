@@ -25,15 +25,15 @@ from belman.plots import style
 def highlighted(
     arms: Sequence[Hashable], best: Floats, highlight: Sequence[Hashable] | None, top: int
 ) -> list[int]:
-    """The places of the arms to colour, in order: those named, or the `top` most likely best."""
+    """The positions of the arms to colour, in order: those named, or the `top` most likely best."""
     if highlight is None:
         return sorted(int(a) for a in np.argsort(-best, kind="stable")[:top])
-    places = {arm: place for place, arm in enumerate(arms)}
+    positions = {arm: position for position, arm in enumerate(arms)}
     for arm in highlight:
-        if arm not in places:
+        if arm not in positions:
             shown = f"this picture shows {listing(arms)}{nearest(arm, arms)}"
             raise ArmError(f"unknown arm {arm!r}: {shown}")
-    return [places[arm] for arm in highlight]
+    return [positions[arm] for arm in highlight]
 
 
 def draw_beliefs(

@@ -95,8 +95,8 @@ def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
         table = result[variable].transpose("statistic", "player", "turn")
         rows = {name: table.sel(statistic=name).values for name in _ROWS}
     else:
-        found = summary(result, variable)
-        rows = {name: found[name].transpose("player", "turn").values for name in _ROWS}
+        statistics = summary(result, variable)
+        rows = {name: statistics[name].transpose("player", "turn").values for name in _ROWS}
     players = tuple(str(player) for player in result.player.values)
     return Curves(variable, players, result.turn.values, **rows, changes=_changes(result))
 
@@ -167,18 +167,18 @@ def draw_curves(
 def _draw_lines(
     data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic: bool, front: Sequence[str] = ()
 ) -> None:
-    for place, player in enumerate(data.players):
-        shade, line = _look(place)
+    for position, player in enumerate(data.players):
+        shade, line = _look(position)
         if front and player not in front:
             behind: Any = {"alpha": _PALE, "linewidth": 1.0, "zorder": 1}
-            ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, **behind)
+            ax.plot(data.turn, data.mean[position], color=shade, linestyle=line, **behind)
             continue
         if quartiles and (not front or player in front[:2]):
             pale: Any = {"color": shade, "alpha": 0.08, "linewidth": 0.0, "zorder": 1}
-            ax.fill_between(data.turn, data.q25[place], data.q75[place], **pale)
+            ax.fill_between(data.turn, data.q25[position], data.q75[position], **pale)
         dark: Any = {"color": shade, "alpha": 0.3, "linewidth": 0.0, "zorder": 2}
-        ax.fill_between(data.turn, data.low[place], data.high[place], **dark)
-        ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, zorder=3)
+        ax.fill_between(data.turn, data.low[position], data.high[position], **dark)
+        ax.plot(data.turn, data.mean[position], color=shade, linestyle=line, zorder=3)
     for turn in data.changes:
         if turn <= data.turn[-1]:
             ax.axvline(turn, color="0.6", linewidth=0.8, linestyle=(0, (2, 2)), zorder=0)
@@ -196,8 +196,8 @@ def _draw_lines(
         ax.set_ylim(bottom=min(0.0, float(data.mean.min())))
 
 
-def _look(place: int) -> tuple[str, Any]:
-    return style.colour(place), _STYLES[place // len(style.PALETTE) % len(_STYLES)]
+def _look(position: int) -> tuple[str, Any]:
+    return style.colour(position), _STYLES[position // len(style.PALETTE) % len(_STYLES)]
 
 
 def _name_at_the_edge(*panels: tuple[Axes, Curves], front: Sequence[str] = ()) -> None:
@@ -443,13 +443,13 @@ def draw_grid(
     )
     figure, grid = pyplot.subplots(down, across, sharex="col", figsize=shape, squeeze=False)
     panels = []
-    for place, (title, data) in enumerate(columns.items()):
-        first, column = divmod(place, across)
+    for position, (title, data) in enumerate(columns.items()):
+        first, column = divmod(position, across)
         for row, curve in enumerate(data, first):
             ax = grid[row, column]
             _draw_lines(curve, ax, log, quartiles, curve.variable in logarithmic, front)
             panels.append((ax, curve))
-            if place + across < len(columns) or row + 1 < rows:
+            if position + across < len(columns) or row + 1 < rows:
                 ax.set_xlabel("")
         grid[first, column].set_title(title)
         if ceiling is not None:

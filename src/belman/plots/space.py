@@ -67,7 +67,7 @@ class Landscape(NamedTuple):
         The lower end of its credible interval.
     high
         The upper end.
-    told
+    points
         The points of which rewards are known, a side an array.
     rewards
         Their rewards.
@@ -78,7 +78,7 @@ class Landscape(NamedTuple):
     expected: Floats
     low: Floats
     high: Floats
-    told: tuple[Floats, ...]
+    points: tuple[Floats, ...]
     rewards: Floats
 
 
@@ -110,13 +110,13 @@ def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landsc
     axes = tuple(np.linspace(low, high, points) for low, high in sides.values())
     grid = [axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]
     at = [dict(zip(sides, map(float, point), strict=True)) for point in zip(*grid, strict=True)]
-    table, told = agent.beliefs(level, points=at), agent.told
+    table, outcomes = agent.beliefs(level, points=at), agent.told
     shape = (points,) * len(sides)
     expected, low, high = (
         np.array(table[name]).reshape(shape) for name in ("expected", "low", "high")
     )
-    where = tuple(np.array(told[name]) for name in sides)
-    return Landscape(tuple(sides), axes, expected, low, high, where, np.array(told["reward"]))
+    where = tuple(np.array(outcomes[name]) for name in sides)
+    return Landscape(tuple(sides), axes, expected, low, high, where, np.array(outcomes["reward"]))
 
 
 def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen") -> Axes:
@@ -144,8 +144,8 @@ def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen")
 
 
 def _draw_curve(data: Landscape, ax: Axes) -> None:
-    [across], [told], ink = data.axes, data.told, style.colour(0)
-    ax.scatter(told, data.rewards, s=10, color=style.GREY, label="rewards told", zorder=1)
+    [across], [points], ink = data.axes, data.points, style.colour(0)
+    ax.scatter(points, data.rewards, s=10, color=style.GREY, label="rewards told", zorder=1)
     ax.fill_between(
         across, data.low, data.high, color=ink, alpha=0.25, linewidth=0, label="95 % interval"
     )
@@ -159,12 +159,12 @@ def _draw_curve(data: Landscape, ax: Axes) -> None:
 
 
 def _draw_map(data: Landscape, ax: Axes) -> None:
-    (across, up), (told_across, told_up) = data.axes, data.told
+    (across, up), (points_across, points_up) = data.axes, data.points
     filled = ax.contourf(across, up, data.expected.T, levels=20)
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.colorbar(filled, ax=ax, label="expected reward")
-    ax.scatter(told_across, told_up, s=14, facecolor="white", edgecolor="black", linewidth=0.6)
+    ax.scatter(points_across, points_up, s=14, facecolor="white", edgecolor="black", linewidth=0.6)
     ax.set(xlabel=data.sides[0], ylabel=data.sides[1])
 
 

@@ -41,6 +41,8 @@ from belman.service.registry import Registry
 from belman.studies import Storage
 
 GRACE_SECONDS = 10
+_HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match")
+_OF_FLAGS = ("X-API-Key", "Cache-Control", "Last-Event-ID")  # headers of their clients
 SWITCH_SECONDS = 1e-3  # for so long a thread that reads may keep one that decides from running
 
 health = APIRouter(tags=["health"])
@@ -63,14 +65,16 @@ def create_app(
     clock: Callable[[], float] = time.monotonic,
     routers: Iterable[APIRouter] = (),
     background: Iterable[Callable[[Registry], Coroutine[Any, Any, None]]] = (),
+    middleware: Iterable[Any] = (),
     warm: bool = False,
 ) -> FastAPI:
     """The service of a storage; `require_keys` asks for keys even where there is none yet, and
     `warm` says that it is not ready before what an ask needs is loaded.
 
-    `routers` are served beside the studies', and the coroutines that `background` makes run as long
-    as the service does. All state lives in the storage, so that any number of such services may
-    stand on one. The `clock` says how old is what is known of a key.
+    `routers` are served beside the studies', `middleware` (made of an app and a `registry`) answers
+    before them, and the coroutines that `background` makes run as long as the service does. All
+    state lives in the storage, so that any number of such services may stand on one. The `clock`
+    says how old is what is known of a key.
     """
     registry = Registry(storage, Metrics(), require_keys, limits, clock)
     readiness = Readiness(registry, clock, is_warm=not warm)
@@ -110,14 +114,16 @@ def create_app(
     ):
         app.include_router(router)
     app.add_middleware(FastPath, registry=registry)
+    for one in middleware:
+        app.add_middleware(one, registry=registry)
     app.add_middleware(AccessControl, registry=registry)
     if origins := registry.limits.origins:  # around the rest, since a browser asks first, keyless
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"],
-            expose_headers=["ETag", "Retry-After"],
+            allow_headers=[*_HEADERS, *_OF_FLAGS],
+            expose_headers=["ETag", "Retry-After", "x-sse-support"],
         )
     _describe(app)
     return app

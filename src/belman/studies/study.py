@@ -309,6 +309,18 @@ class Study(Looking):
             return found
         return self._replica.transact(lambda unit: publishing.renewed(unit, of))
 
+    def published_segments(self) -> dict[str | None, Given]:
+        """The segments that weights stand for, each with the context that it is in a study that
+        learns by segment.
+        """
+
+        def read(state: State) -> dict[str | None, Given]:
+            named = publishing.segment_in
+            known = {one: named(state, one)[1].context for one in state.publishing.current}
+            return {segment: context or {} for segment, context in known.items()}
+
+        return self._replica.look(read)
+
     def fresh_for(self, segment: str | Given | None = None) -> float:
         """For how many seconds the weights that stand need not be asked for again."""
         now, of = self._replica.now(), self._segment(segment)

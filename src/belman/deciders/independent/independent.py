@@ -507,6 +507,7 @@ class IndependentDecider(Decider):
         row = self._row(arm)
         if len(self._arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
+        self._policy.check(self.family, len(self._arms) - 1)
         self.retired[arm] = self.learnt(arm)
         del self._arms[row]
         self._priors = np.delete(self._priors, row, axis=0)

@@ -29,6 +29,7 @@ from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
+from belman.validate import MOST, require_whole
 
 Given = Mapping[str, Any]
 Candidates = Sequence[Given] | None
@@ -58,19 +59,19 @@ class Looking:
         return self._replica.look(lambda state: state.settings)
 
     @property
-    def arms(self) -> tuple[Hashable, ...]:
+    def arms(self) -> tuple[Any, ...]:
         """The arms that are played."""
         return self._replica.look(lambda state: tuple(state.arms))
 
     @property
-    def retired(self) -> tuple[Hashable, ...]:
+    def retired(self) -> tuple[Any, ...]:
         """The arms that were retired."""
         return self._replica.look(
             lambda state: tuple(map(state.register.__getitem__, state.retired))
         )
 
     @property
-    def register(self) -> tuple[Hashable, ...]:
+    def register(self) -> tuple[Any, ...]:
         """Every arm there ever was; the `arm` of an event is a place in it."""
         return self._replica.look(lambda state: tuple(state.register))
 
@@ -334,6 +335,7 @@ class Looking:
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
+        require_whole("after", after, 0, MOST)
         self._replica.look(lambda state: None)  # finds a server that restarted
         with self.storage.transaction(write=False) as transaction:
             yield from archives.whole(self._replica.log, transaction, after)
