@@ -64,7 +64,7 @@ class BanditEnv(gymnasium.Env[Any, Any]):
         problem, family = self.problem, self.problem.family
         self._nature = chance.generator(int(self.np_random.integers(2**32)))
         if isinstance(problem, Drifting):
-            self._theta = problem.courses
+            self._theta = problem.table
         elif isinstance(problem, RandomStationary):
             drawn = family.sample_parameters(problem.prior, self._nature, problem.number)
             if problem.between is not None:
