@@ -122,7 +122,8 @@ def markdown(kept: dict[str, Any]) -> str:
         "# Published tables",
         "",
         "Problems that others published with numbers, played by `make tables`, beside those "
-        "numbers. ± is a standard error.",
+        "numbers. ± is a standard error. Published numbers are from this project's notes of the "
+        "papers, which were not read again for this page.",
         "",
         "## Where we are behind",
         "",

@@ -26,6 +26,8 @@ SEED = 41
 
 def _cell(values: Any) -> Cell:
     found = np.asarray(values, dtype=np.float64)
+    if found.size == 1:
+        return float(found[0]), None
     return float(found.mean()), float(found.std(ddof=1) / math.sqrt(found.size))
 
 
@@ -75,17 +77,19 @@ def play_piecewise() -> Rows:
 
 
 DELAYS = (1, 3, 10, 32, 100, 316, 1_000)
-RETIRING = renewing(10, 0.001, prior=(4.0, 4.0))
+#: One of ten arms retires with chance 0.001 a turn, so each with a tenth of that.
+RETIRING = renewing(10, 0.0001, prior=(4.0, 4.0))
 
 
 def play_retiring() -> Rows:
-    ours = {"BelMan": BelMan(), "Thompson, ours": Thompson()}
+    ours = {"BelMan": (BelMan(), DELAYS), "Thompson, ours": (Thompson(), DELAYS[:1])}
     found: Rows = {name: {} for name in ours}
-    for delay in DELAYS:
-        problem = batched(RETIRING, delay, weights=False)
-        for name, policy in ours.items():
-            result = simulate({name: policy}, problem, 1_000_000, 2, SEED, progress=False)
+    for name, (policy, delays) in ours.items():
+        for delay in delays:
+            problem = batched(RETIRING, delay, weights=False)
+            result = simulate({name: policy}, problem, 1_000_000, 1, SEED, progress=False)
             found[name][str(delay)] = _means(result, [name])[name]
+            print(f"{name}, {delay}: {found[name][str(delay)][0]:,.0f}", flush=True)
     return found
 
 
