@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # it takes a while to import
     from belman.deciders.box.box_decider import BoxDecider
 
 Kind = TypeVar("Kind", bound=Decider)
-Given = Mapping[str, Any]
+Given = Any  # values by name, or what the functions of a `Features` take
 
 
 class Agent:
@@ -61,7 +61,7 @@ class Agent:
         What a reward is, a name or a Family: Bernoulli by default, or bounded where a `range` is
         given.
     policy
-        The algorithm that chooses: BelMan by default.
+        The algorithm that chooses, a name or one of `belman.policies`: BelMan by default.
     prior, priors
         The belief about every arm at first, and that about single ones by name.
     range, clip
@@ -117,17 +117,17 @@ class Agent:
         self,
         arms: Iterable[Hashable] | None = None,
         family: str | Family | None = None,
-        policy: Policy | DependentPolicy | None = None,
+        policy: str | Policy | DependentPolicy | None = None,
         *,
         prior: ArrayLike | None = None,
-        priors: Mapping[Hashable, ArrayLike] | None = None,
+        priors: Mapping[Any, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
         clip: bool | None = None,
         minimise: bool | None = None,
         discount: float | None = None,
         drift: str | Drift | None = None,
         last: int | None = None,
-        start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
+        start: Agent | str | os.PathLike[str] | Mapping[Any, Sequence[float]] | None = None,
         segments: Sequence[str] | None = None,
         context: Any = None,
         features: Any = None,
@@ -145,6 +145,7 @@ class Agent:
             del given[name]
         words = chance.generator(validate.check_seed(seed))
         functions = functions_of(given)
+        given["policy"] = validate.policy_named(policy)
         self._begin(decider_of(given, words), words, functions)
         self.control = control
         self.stop_when = stop_when
@@ -284,8 +285,8 @@ class Agent:
         n: int,
         *,
         context: Given | None = None,
-        floor: float | Mapping[Hashable, float] | None = None,
-    ) -> dict[Hashable, float]:
+        floor: float | Mapping[Any, float] | None = None,
+    ) -> dict[Any, float]:
         """Return the weights of the arms for the next `n` decisions: the shares in which the policy
         would play them if nothing were learnt meanwhile. Nothing is changed by looking.
 
@@ -427,7 +428,7 @@ class Agent:
         return {arm: tuple(row) for arm, row in rows if any(row)}
 
     @provisional.setter
-    def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
+    def provisional(self, counts: Mapping[Any, ArrayLike]) -> None:
         decider = self._as(IndependentDecider, "provisional counts")
         given = validate.check_provisional(counts, decider.family)
         found = np.zeros((len(decider.arms), 3))
@@ -439,7 +440,7 @@ class Agent:
     # Arms
 
     @property
-    def arms(self) -> tuple[Hashable, ...]:
+    def arms(self) -> tuple[Any, ...]:
         """The names of the arms in play, in order."""
         return self._decider.arms
 
@@ -508,8 +509,8 @@ class Agent:
         return self._decider.policy
 
     @policy.setter
-    def policy(self, policy: Policy | DependentPolicy) -> None:
-        self._decider.set_policy(policy)
+    def policy(self, policy: str | Policy | DependentPolicy) -> None:
+        self._decider.set_policy(validate.policy_named(policy))
 
     @property
     def exposure(self) -> Exposure:
@@ -677,7 +678,7 @@ class Agent:
         """
         return self._as(SegmentedDecider, "segments").strengths()
 
-    def borrowed(self, context: Given) -> dict[Hashable, float]:
+    def borrowed(self, context: Given) -> dict[Any, float]:
         """Return the share of other segments' rewards of each arm that counts in this one."""
         decider = self._as(SegmentedDecider, "segments")
         return decider.segments.shares(decider.segments.key(context))

@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack, overload
 
 from belman.assignment import RemoteTicket
 from belman.assignment.remote_study import Asked
-from belman.bridges.in_threads import InThreads, changing, reading
+from belman.bridges.in_threads import InThreads, changing, in_thread, reading
 from belman.errors import BelmanError, ServiceError
 from belman.service.client import Client, RemoteStudy
 from belman.validate import require_whole
@@ -109,7 +109,7 @@ class AsyncRemoteStudy(InThreads[RemoteStudy]):
         count = 1 if n is None else n
         asking = _Asking(lambda: study.ask(count, **asked), study)
         try:
-            tickets = await asyncio.get_running_loop().run_in_executor(threads, asking.run)
+            tickets = await in_thread(threads, asking.run)
         except asyncio.CancelledError:
             if asked.get("key") is None:
                 asking.cancel(threads)

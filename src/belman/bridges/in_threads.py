@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
@@ -28,7 +29,13 @@ class InThreads(ABC, Generic[S]):
         finished, and what it gives is dropped.
         """
         target, threads = self._place(False)
-        return await asyncio.get_running_loop().run_in_executor(threads, partial(work, target))
+        return await in_thread(threads, partial(work, target))
+
+
+async def in_thread(threads: Executor, work: Callable[[], T]) -> T:
+    """Run work in a thread, with the context variables of the coroutine."""
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(threads, context.run, work)
 
 
 def changing(
@@ -51,7 +58,6 @@ def _coroutine(
     @wraps(method)
     async def call(self: InThreads[S], /, *args: P.args, **kwargs: P.kwargs) -> T:
         target, threads = self._place(is_look)
-        work = partial(method, target, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(threads, work)
+        return await in_thread(threads, partial(method, target, *args, **kwargs))
 
     return call

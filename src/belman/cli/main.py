@@ -78,7 +78,7 @@ def _first_lines(members: Mapping[str, Any]) -> dict[str, str]:
     return {name: (inspect.getdoc(one) or "").splitlines()[0] for name, one in members.items()}
 
 
-def _warn(message: Warning | str, *_: Any) -> None:
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning as a line of its words."""
     words = escape(for_terminal(str(message), lines=True))
     errors.print(f"[bold yellow]warning:[/bold yellow] {words}", highlight=False)

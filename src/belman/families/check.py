@@ -57,7 +57,19 @@ class Fit(NamedTuple):
 
 
 class FamilyCheck(NamedTuple):
-    """Every family's fit, best first, the sizes of the resamples, and advice in a sentence."""
+    """Every family's fit, best first, the sizes of the resamples, and advice in a sentence.
+
+    Attributes
+    ----------
+    fits
+        The fit of every family, best first.
+    sizes
+        How many rewards the resamples have.
+    rewards
+        How many rewards were given.
+    recommendation
+        Advice, in a sentence.
+    """
 
     fits: tuple[Fit, ...]
     sizes: tuple[int, ...]
@@ -79,7 +91,13 @@ class FamilyCheck(NamedTuple):
         return Table(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON; what is not known is None."""
+        """Return plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            The fields by name; what is not known is None.
+        """
         fits = [
             {**fit._asdict(), "log_score": None if math.isnan(fit.log_score) else fit.log_score}
             for fit in self.fits
@@ -93,16 +111,29 @@ class FamilyCheck(NamedTuple):
 def check(
     rewards: ArrayLike | frames.Given, arms: Sequence[Any] | str | None = None, *, column: str = ""
 ) -> FamilyCheck:
-    """Say how well each family fits these rewards, of one arm or of several.
+    """Compare how well each family fits these rewards, of one arm or of several.
 
     Parameters
     ----------
     rewards
-        Rewards, or a table (a file, a data frame, columns by name) that has them.
+        At least 20 rewards, or a table (a file, a data frame, columns by name) that has them.
     arms
-        The arm of every reward; of a table, the name of the column that has it.
+        The arm of every reward, by default one for all; of a table, the name of the column that
+        has it.
     column
         The column of the rewards in a table, by default "reward".
+
+    Returns
+    -------
+    FamilyCheck
+        The fit of every family, and advice.
+
+    Raises
+    ------
+    RewardError
+        If rewards are not finite numbers, or too few.
+    SettingError
+        If `column` is given with rewards that are no table.
 
     >>> rng = np.random.default_rng(1)
     >>> spent = np.where(rng.random(5_000) < 0.05, rng.lognormal(3.0, 1.0, 5_000), 0.0)

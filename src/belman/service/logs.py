@@ -63,7 +63,7 @@ def set_up(style: str = "text", *, requests: bool = False) -> None:
     warnings.showwarning = _warned
 
 
-def _warned(message: Warning | str, *_: Any) -> None:
+def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
     """Log a warning of the library, such as that of weights which are surer than what is known."""
     logging.getLogger("belman.service").warning("%s", message)
 

@@ -474,9 +474,11 @@ class Study(Looking):
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
-    def set_policy(self, policy: Policy, reason: str = "", *, key: str | None = None) -> None:
-        """Let another policy choose from here on, with all that was learnt so far."""
-        chosen = check_policy(policy)
+    def set_policy(self, policy: str | Policy, reason: str = "", *, key: str | None = None) -> None:
+        """Let another policy choose from here on, with all that was learnt so far; it may be given
+        by its name.
+        """
+        chosen = check_policy(validate.policy_named(policy))
 
         def body(state: State) -> dict[str, Any]:
             changes.check_policy(state, chosen)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from belman.errors import SettingError, StateError, StudyError, needing
+from belman.errors import SettingError, StateError, StudyError, needing, shown
 from belman.files import replacing, sync
 from belman.studies.log.chain import Head, link
 from belman.studies.log.event_log import CHUNK, CHUNK_TEXT, Event, EventLog, Kind
@@ -94,6 +94,8 @@ def corrections(log: EventLog, transaction: Transaction) -> list[Event]:
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return where an archive may be written: a file that is not there yet."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise SettingError(f"path={shown(path)} is not valid: give the name of a file")
     target = Path(path).absolute()
     if target.suffix != ".parquet":
         raise SettingError(f"{target} is not for an archive: its name must end in .parquet")

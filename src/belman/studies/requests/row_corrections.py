@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from belman import codec
 from belman.deciders import Choice, validate
 from belman.errors import ArmError, SettingError, StudyError, TicketError, shown
@@ -42,6 +44,8 @@ def brought(given: Given) -> list[RowCorrection]:
     for i, row in enumerate(validate.check_list(given, "rows", give), start=1):
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
+            plain: Any = [x.item() if isinstance(x, np.generic) else x for x in one]
+            one = RowCorrection(*plain)
         except TypeError:
             raise SettingError(f"row {i} is {shown(row)}: give {give}") from None
         found.append(one)

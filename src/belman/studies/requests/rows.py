@@ -178,7 +178,8 @@ def _checked(sums: Sums) -> Sums:
 
 
 def _number(given: Any, name: str) -> float:
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    kinds = (int, float, np.integer, np.floating)
+    is_number = isinstance(given, kinds) and not isinstance(given, bool)
     try:
         number = float(given) if is_number else math.nan
     except OverflowError:
