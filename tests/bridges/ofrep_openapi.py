@@ -11,7 +11,8 @@ _VALUE = {"anyOf": [{"type": "boolean"}, _TEXT, {"type": "number"}]}
 _CODE = {"enum": ["PARSE_ERROR", "TARGETING_KEY_MISSING", "INVALID_CONTEXT", "GENERAL"]}
 _CONTEXT = {
     "type": "object",
-    "properties": {"targetingKey": _TEXT},
+    "required": ["targetingKey"],  # as a flag that is decided by it needs it
+    "properties": {"targetingKey": {"type": "string", "minLength": 1, "maxLength": 1_000}},
     "additionalProperties": True,
 }
 _ASKED = {"type": "object", "properties": {"context": _CONTEXT}, "required": ["context"]}
