@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-slow test-numba test-oldest test-newest docs packages browser postgresql dashboard bench attack images page-images tutorial-images wheels constraints clean distclean leaderboard compare bakeoff
+.PHONY: help reproduce report test test-slow test-numba test-oldest test-newest docs packages browser clients postgresql dashboard bench attack images page-images tutorial-images wheels constraints clean distclean leaderboard compare bakeoff tables
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -60,6 +60,10 @@ browser: ## install Chromium (Debian, Ubuntu), in which the pages are tested, an
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
 	@! command -v npm >/dev/null || (cd src/belman/dashboard/web && npm ci --silent)
 
+clients: $(TOOLS) ## install clients of feature flags, with which the bridges are tested (pip, and npm where it is there)
+	@$(BIN)/pip install --quiet --disable-pip-version-check growthbook openfeature-provider-ofrep
+	@! command -v npm >/dev/null || (cd tests/bridges/node && npm ci --silent)
+
 postgresql: ## install PostgreSQL, on which studies are tested (Debian, Ubuntu)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql'
@@ -74,6 +78,10 @@ bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 # RUNS, HORIZON and FAMILIES (all for every one) say how much of the validation suite is played.
 leaderboard: $(READY) ## play every policy on the validation suite, and draw docs/leaderboard.md and .json (minutes)
 	@$(BIN)/python tools/leaderboard.py --runs $(or $(RUNS),100) --horizon $(or $(HORIZON),1000) --families $(or $(FAMILIES),bernoulli)
+
+# TABLES names those that are played again; by default what has changed.
+tables: $(READY) ## play the tables that others published, what has changed alone, and draw docs/published.md
+	@$(BIN)/python tools/published.py $(TABLES)
 
 # SPEED=1 measures speeds anew, and nothing else.
 compare: $(READY) ## measure belman beside other libraries, what has changed alone, and draw docs/compare.md (under 30 minutes)

@@ -4,13 +4,22 @@ thread, for two processes share the cores, and threads that wait for one another
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 import pytest
 
 os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Compile nothing while tests are collected: every process would, for what it never runs."""
+    from belman.engine import tiers
+
+    with tiers.interpreted(), np.errstate(all="ignore"):
+        return (yield)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
 """How many outcomes a study learns a minute, from a file, on SQLite and on PostgreSQL; how fast a
 local decider decides; and how long its import takes.
 
-`python -m benchmarks.observe`; PostgreSQL is tried where its programs are installed.
+`python -m benchmarks.observe`; PostgreSQL is tried where its programs are installed, and `--hashes`
+measures nothing but rows by whose hash assigned them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from tests.studies.postgres import Postgres, programs
 
+from belman import assign_many
 from belman.assignment import LocalDecider, Weights, assign
 from belman.studies import Storage, Study, open_study
 from benchmarks.claim import Claim, best_cpu_seconds, report
@@ -55,8 +57,42 @@ def seconds(url: str, family: str, folder: Path) -> tuple[float, float, float, i
     return times[0], times[1], spent[0], number
 
 
+def hashed(by: str, folder: Path) -> tuple[float, float]:
+    """Seconds of the processor that a million rows in memory take which were assigned by somebody's
+    hash (all of it, and of the look at their hashes).
+    """
+    with_hash = Storage(f"sqlite:///{folder}/{by}.db")
+    study = open_study(by, [f"arm-{i}" for i in range(ARMS)], storage=with_hash, seed=1)
+    weights = study.publish(1_000, by=by)
+    units = [f"user-{i}" for i in range(ROWS)]
+    assign_many(weights, units[:1_000])
+    used = time.process_time()
+    places = assign_many(weights, units).places.tolist()
+    looked = time.process_time() - used
+    columns = {
+        "unit": units,
+        "version": [weights.version] * ROWS,
+        "arm": [weights.arms[place] for place in places],
+        "reward": np.random.default_rng(1).integers(2, size=ROWS).astype(float).tolist(),
+    }
+    used = time.process_time()
+    assert study.observe(columns) == ROWS
+    spent = time.process_time() - used
+    with_hash.close()
+    return spent, looked
+
+
 def main() -> None:
     claims, notes = [], {}
+    with tempfile.TemporaryDirectory() as name:
+        for by in ("belman", "growthbook", "eppo"):
+            spent, looked = hashed(by, Path(name))
+            what = f"seconds of the processor for 10⁶ rows assigned by {by}"
+            claims.append(Claim(what, spent, 10.0, "s"))
+            notes[what] = f"{looked:.2f} s for their hashes alone"
+    if "--hashes" in sys.argv:
+        report("Who assigned?", claims, notes)
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         servers = {"SQLite": f"sqlite:///{folder}/studies.db"}

@@ -1,11 +1,13 @@
 """Several services on one PostgreSQL: pairs of ask and tell a second, and what a pair costs whom.
 
-`python -m benchmarks.scale_out [SECONDS]`, of each line, or as the last part of `benchmarks.scale`.
-One, two and four services, each in a process of its own with as many callers, on studies of their
-own and on one study; then that one study by tickets ahead of time. The database, the services and
-the callers share this machine, so that what a pair costs in time of the processor says more than
-the rate: a service on a core of its own answers one over its cost. The server does not wait for
-the disk.
+`python -m benchmarks.scale_out [SECONDS] [SHARE]`, of each line, or as the last part of
+`benchmarks.scale`. One, two and four services, each in a process of its own with as many callers,
+on studies of their own and on one study; then that one study by tickets ahead of time. The
+database, the services and the callers share this machine, so that what a pair costs in time of the
+processor says more than the rate: a service on a core of its own answers one over its cost. With a
+share, such as 0.1, every service gets that part of a core and no more (by a control group of
+Linux, for which one has to be root), as if there were ten times as many machines, each ten times
+as slow: what grows with services then is the rate. The server does not wait for the disk.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import multiprocessing
 import os
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +29,7 @@ from belman.table import Table
 from benchmarks.service import AHEAD, Caller, alone, process
 
 ARMS = [f"arm {i}" for i in range(10)]
+PERIOD = 20_000  # microseconds, in each of which a service has its share of a core
 CALLERS = 8  # of every service, each with one request at a time
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -85,10 +89,33 @@ def measured(services: list[Any], studies: list[str], server: Postgres, seconds:
     return Line(pairs / seconds, *costs)
 
 
-def main(seconds: float | None = None) -> None:
+@contextmanager
+def kept_to(pid: int, share: float | None) -> Iterator[None]:
+    """Let a process have a share of a core and no more."""
+    if share is None:
+        yield
+        return
+    first, old = Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/cpu")
+    folder = (old if old.exists() else first) / f"belman-{pid}"
+    folder.mkdir()
+    try:
+        if old.exists():
+            (folder / "cpu.cfs_period_us").write_text(f"{PERIOD}")
+            (folder / "cpu.cfs_quota_us").write_text(f"{share * PERIOD:.0f}")
+        else:
+            (folder / "cpu.max").write_text(f"{share * PERIOD:.0f} {PERIOD}")
+        (folder / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        (folder.parent / "cgroup.procs").write_text(str(pid))
+        folder.rmdir()
+
+
+def main(seconds: float | None = None, share: float | None = None) -> None:
     """Print the table."""
     if seconds is None:
         seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+        share = float(sys.argv[2]) if len(sys.argv) > 2 else None
     if programs() is None:
         print(REASON)
         return
@@ -101,6 +128,9 @@ def main(seconds: float | None = None) -> None:
         client = stack.enter_context(belman.Client(services[0].address))
         own = [f"study-{i}" for i in range(len(services))]
         hot = [client.create(name, ARMS) for name in (*own, "hot")][-1]
+        measured(services, own, server, seconds)  # until all is compiled
+        for one in services:
+            stack.enter_context(kept_to(one.pid, share))
         for count in (1, 2, 4):
             some = services[:count]
             found[f"{count} × own study"] = measured(some, own, server, seconds)
@@ -109,10 +139,14 @@ def main(seconds: float | None = None) -> None:
     titles = ("pairs/s", "ms in services", "ms in the database")
     columns = dict(zip(titles, map(list, zip(*found.values(), strict=True)), strict=True))
     machine = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
-    print(Table({"services": list(found), **columns}, f"Services on one PostgreSQL, {machine}"))
+    kept = "" if share is None else f", {share:g} of a core each"
+    title = f"Services on one PostgreSQL{kept}, {machine}"
+    print(Table({"services": list(found), **columns}, title))
     one, two = found["1 × own study"], found["2 × own study"]
+    four = found["4 × own study"].rate
     cost = two.service + two.database
-    print(f"  two services on studies of their own: {two.rate / one.rate:.2f} of one")
+    grown = f"{two.rate / one.rate:.2f} of one, four {four / one.rate:.2f}"
+    print(f"  two services on studies of their own: {grown}")
     print(f"  a core of services and databases answers {1e3 / cost:,.0f} pairs a second")
     print(
         f"  one client of the hot study: {plain:,.0f} decisions/s; {ahead:,.0f} with {AHEAD} ahead"

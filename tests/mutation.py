@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import json
 import os
 import random
@@ -38,6 +39,13 @@ OTHER: dict[type, type] = {
 #: What the code of a run says: all pass, some fail, a file cannot be imported, or there are none.
 CODES, BROKEN = {0: "passed", 1: "failed", 2: "failed", 5: "passed", -9: "hung", -24: "hung"}, 99
 SECONDS = 120  # of the processor, that a run may take
+#: What tests import is imported once for all runs: each is a child of this process. Plugins of
+#: pytest, which would take longer than most tests, are left out.
+PRELOADED = (
+    "fastapi", "hypothesis", "hypothesis.strategies", "mpmath", "numba",
+    "numpy", "pandas", "psycopg", "pyarrow.parquet", "pytest", "rich.console", "scipy.optimize",
+    "scipy.stats", "typer", "uvicorn",
+)  # fmt: skip
 
 
 class Mutant(NamedTuple):
@@ -129,14 +137,16 @@ def make_map(folder: Path, rooms: list[str]) -> None:
     )
     for room in rooms:
         command = [sys.executable, "-m", "coverage", "run", f"--rcfile={folder}/rc", "-m", "pytest"]
-        command += [f"tests/{room}", "-q", "-p", "no:cacheprovider"]
+        command += [f"tests/{room}", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
         command += [f"--junitxml={folder}/{room}.xml"]
         own = {"COVERAGE_FILE": str(folder / f"cov.{room}")}
         subprocess.run(command, env=os.environ | own, check=False)
 
 
-def read_map(folder: Path) -> tuple[dict[tuple[str, int], set[str]], dict[str, float]]:
-    """The tests of every line, and the seconds of every test."""
+def read_map(
+    folder: Path,
+) -> tuple[dict[tuple[str, int], set[str]], dict[str, set[str]], dict[str, float]]:
+    """The tests of every line, those of every file, and the seconds of every test."""
     from coverage import CoverageData
 
     seconds: dict[str, float] = defaultdict(float)
@@ -146,6 +156,7 @@ def read_map(folder: Path) -> tuple[dict[tuple[str, int], set[str]], dict[str, f
             name = f"{case.get('classname')}.{str(case.get('name')).partition('[')[0]}"
             seconds[name] += float(case.get("time", 0.0))
     found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    files: dict[str, set[str]] = defaultdict(set)
     for room in there:
         data = CoverageData(str(folder / f"cov.{room}"))
         data.read()
@@ -153,7 +164,8 @@ def read_map(folder: Path) -> tuple[dict[tuple[str, int], set[str]], dict[str, f
             own = path[path.index("src/belman/") :]
             for line, tests in data.contexts_by_lineno(path).items():
                 found[own, line] |= {test for test in tests if test in seconds}
-    return found, seconds
+                files[own] |= found[own, line]
+    return found, files, seconds
 
 
 def node_of(test: str) -> str:
@@ -180,6 +192,7 @@ def run(root: Path, arguments: list[str], out: Path) -> str:
         for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
             del sys.modules[name]
         os.environ["PYTHONPATH"] = str(root / "src")
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         import pytest
 
         options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", *arguments]
@@ -241,7 +254,7 @@ def main() -> None:
     for name in ("src", "tests", "pyproject.toml", "docs", "benchmarks", "README.md", "Makefile"):
         copy: Any = shutil.copytree if Path(name).is_dir() else shutil.copy
         copy(name, root / name)
-    lines, seconds = read_map(given.folder)
+    lines, of_file, seconds = read_map(given.folder)
     files = sorted(
         str(path.relative_to(root))
         for room in given.rooms
@@ -249,7 +262,8 @@ def main() -> None:
     )
     every = [one for path in files for one in mutants(root, path)]
     random.Random(given.seed).shuffle(every)
-    import numba, numpy, scipy.stats  # noqa: E401, F401, I001 (once for all; pytest wants the rest new)
+    for name in PRELOADED:
+        importlib.import_module(name)
 
     counts: dict[str, int] = defaultdict(int)
     sound: set[str] = set()  # tests that pass where nothing is broken, and those that do not
@@ -257,6 +271,7 @@ def main() -> None:
     for i, mutant in enumerate(every[given.first : given.count], start=given.first):
         own = range(mutant.line, mutant.last + 1)
         tests = set().union(*(lines.get((mutant.path, line), set()) for line in own))
+        tests = tests or of_file[mutant.path]  # a line that runs as its module is imported
         chosen = quickest(tests - unsound, seconds)
         found, by = judge(root, mutant, chosen, given.folder / "out"), ""
         while found == "failed":  # only if the same test passes where nothing is broken

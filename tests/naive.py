@@ -133,11 +133,6 @@ def normal_gamma_divergence(belief: Any, other: Any) -> Any:
     )
 
 
-def barycentre_objective(divergence: Callable[[Any, Any], Any], beliefs: Any, centre: Any) -> Any:
-    """Σ KL(b_a ‖ b), which the barycentre makes least."""
-    return sum(divergence(belief, centre) for belief in beliefs)
-
-
 # Beliefs: log-densities, statistics, and grids on which sums are integrals.
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from belman.files import write_atomically
+from belman.files import replacing, write_atomically, write_new
 
 
 def test_writes_text_and_bytes(tmp_path):
@@ -76,3 +76,21 @@ def test_old_file_is_whole_until_the_last_moment(tmp_path, monkeypatch):
 def test_missing_directory_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "nowhere" / "state.json", "x")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_never_takes_the_place_of_another(tmp_path, monkeypatch, links):
+    if not links:
+
+        def link(*_):
+            raise PermissionError("a file system without links")
+
+        monkeypatch.setattr("os.link", link)
+    target = tmp_path / "new"
+    assert write_new(target, "first", private=True)
+    assert not write_new(target, "second")
+    with pytest.raises(FileExistsError), replacing(target, new=True) as draft:
+        draft.write_text("third")
+    assert target.read_text() == "first"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["new"]

@@ -203,6 +203,7 @@ def test_no_name_is_two_things():
     known += ["drawn-arms", "changing-arms", "given-arms", "context-arms"]
     known += ["mirror", "stationary", "random-stationary", "queue", "simulation", "exploration"]
     known += ["delayed", "drifting", "tables", "corrupted", "replayed"]
+    known += ["jumping", "walking", "coming", "renewing"]
     known += ["loss-below", "separated", "sure", OneLook.name]
     assert len(set(known)) == len(known)
     assert {*known, "question"} == {*spec._MEMBERS, *spec.PRESETS}

@@ -77,8 +77,8 @@ MUTANTS = (
     Mutant("dispatch/breaker.py", "elif self.passed >= rules.probes:", "elif self.passed >= 1:",
            "tests/dispatch/test_breaker.py"),
     # Processes of the lab, whose kills are slow
-    Mutant("lab/bandit_loop.py", "told = source.settings[1] if is_best else source.settings[2]",
-           "told = source.settings[1]", "tests/problems tests/lab/test_simulate.py"),
+    Mutant("problems/corrupted.py", "told = numbers[end - 2] if is_best else numbers[end - 1]",
+           "told = numbers[end - 2]", "tests/problems tests/lab/test_simulate.py"),
     Mutant("chance.py", "return int(uniform(rng) * count)", "return int(uniform(rng) * count) // 2",
            "tests/test_chance.py"),
 )  # fmt: skip

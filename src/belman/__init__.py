@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from belman.agent import Agent
     from belman.analysis import analyse, evaluate
     from belman.assignment import LocalDecider, Weights, assign
+    from belman.bridges.async_client import AsyncClient
+    from belman.bridges.async_study import AsyncStudy
     from belman.bulk_assignment import assign_many
     from belman.deciders.box.box import Box
     from belman.dispatch import Dispatcher, SharedDispatcher
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AsyncClient",
+    "AsyncStudy",
     "BelMan",
     "BelmanError",
     "Box",
@@ -70,6 +74,8 @@ _HOMES = {
     "belman.agent": "Agent",
     "belman.analysis": "analyse evaluate",
     "belman.assignment": "LocalDecider Weights assign",
+    "belman.bridges.async_client": "AsyncClient",
+    "belman.bridges.async_study": "AsyncStudy",
     "belman.bulk_assignment": "assign_many",
     "belman.deciders.box.box": "Box",
     "belman.dispatch": "Dispatcher SharedDispatcher",

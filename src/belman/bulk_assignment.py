@@ -2,6 +2,7 @@
 
 BLAKE2s is computed for `LANES` units side by side, so that the compiler makes vector instructions
 of it. Names that take more than one block with their salt, some 45 bytes, are assigned one by one.
+GrowthBook's hash is compiled too, and Eppo's is that of the standard library, unit by unit.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.assignment import Weights, assign
-from belman.assignment.assign import as_text
+from belman.assignment.assign import point_in
+from belman.assignment.assigners import OUTSIDE, GrowthBook
 from belman.assignment.documents import Arm
+from belman.bulk_hashes import DIGITS, array_of, buckets, characters, write_number
 from belman.engine import LATER, entry, kernel
 
 LANES = 64
 _BLOCK = 64  # bytes
-_DIGITS = 20  # of a number of 64 bits, its sign included
 _LONG = -1  # the place of a unit that takes more than one block
 _IV = np.array(
     [
@@ -46,7 +48,7 @@ _SIGMA = np.array(
 
 
 class Assignments(NamedTuple):
-    """The place of each unit's arm among `arms`, and what all share."""
+    """The place of each unit's arm among `arms` (−1: it takes no part), and what all share."""
 
     places: NDArray[np.int64]
     arms: tuple[Arm, ...]
@@ -94,23 +96,6 @@ def _hash(iv, sigma, words, sizes, v):
         _mix(v[3], v[4], v[9], v[14], words[s[14]], words[s[15]])
     for i in range(sizes.size):
         v[0, i] = iv[0] ^ _HEAD ^ v[0, i] ^ v[8, i]
-
-
-@kernel
-def _write_number(number, block, at):
-    """The decimals of a whole number into a block; where they end."""
-    if number < 0:
-        block[at] = 45
-        at += 1
-        number = -number
-    end, rest = at + 1, number // 10
-    while rest > 0:
-        end += 1
-        rest //= 10
-    for i in range(end - 1, at - 1, -1):
-        block[i] = 48 + number % 10
-        number //= 10
-    return end
 
 
 @kernel
@@ -168,7 +153,7 @@ def _place_all(
             for j in range(prefix.size):
                 block[j] = prefix[j]
             if numeric:
-                end = _write_number(numbers[unit], block, prefix.size)
+                end = write_number(numbers[unit], block, prefix.size)
             else:
                 end = _write_text(texts[unit], are_bytes, block, prefix.size)
             sizes[i] = end
@@ -211,17 +196,20 @@ def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generi
     >>> [found.arms[place] for place in found.places]
     ['green', 'green', 'blue']
     """
-    given = _array(units)
+    if weights.assigner is not None:
+        found = _places_of(weights, _points(weights, units))
+        return Assignments(found, weights.arms, weights.weights, weights.version)
+    given = array_of(units)
     found = np.full(len(given), _LONG, dtype=np.int64)
     numeric = given.dtype.kind in "iu"
     prefix = np.frombuffer(weights.prefix, dtype=np.uint8)
-    if len(prefix) + (_DIGITS if numeric else 0) <= _BLOCK and given.dtype.kind != "O":
+    if len(prefix) + (DIGITS if numeric else 0) <= _BLOCK and given.dtype.kind != "O":
         entry(_place_all)(
             LATER,
             numeric=numeric,
             are_bytes=given.dtype.kind == "S",
             numbers=given.astype(np.int64) if numeric else np.zeros(0, dtype=np.int64),
-            texts=_characters(given) if not numeric else np.zeros((0, 0), dtype=np.uint32),
+            texts=characters(given) if not numeric else np.zeros((0, 0), dtype=np.uint32),
             prefix=prefix.astype(np.int64),
             iv=_IV,
             sigma=_SIGMA,
@@ -240,19 +228,25 @@ def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generi
     return Assignments(found, weights.arms, weights.weights, weights.version)
 
 
-def _array(units: Sequence[str | int] | NDArray[np.generic]) -> NDArray[np.generic]:
-    """Units as an array of 64-bit numbers, of texts, or of objects where neither holds them."""
-    if isinstance(units, np.ndarray) and units.ndim == 1 and units.dtype.kind in "USiu":
-        fits = units.dtype.kind != "u" or units.dtype.itemsize < 8
-        least = units.dtype.kind != "i" or not len(units) or units.min() > np.iinfo(np.int64).min
-        return units if fits and least else units.astype(object)
-    names = [as_text(unit) for unit in units]
-    ends_in_nul = any(name.endswith("\0") for name in names)  # which arrays of texts cannot hold
-    return np.array(names, dtype=object if ends_in_nul or not names else None)
+def _points(
+    weights: Weights, units: Sequence[str | int] | NDArray[np.generic]
+) -> NDArray[np.int64]:
+    """The point of every unit by whoever assigns them, OUTSIDE where a unit takes no part."""
+    assigner = weights.assigner
+    if not isinstance(assigner, GrowthBook):
+        given = units.tolist() if isinstance(units, np.ndarray) else units
+        names = (unit.decode() if isinstance(unit, bytes) else unit for unit in given)
+        return np.array([point_in(weights, name) for name in names], dtype=np.int64)
+    found = buckets(weights.salt, assigner.hash_version, units)
+    for one in assigner.filters:
+        n = buckets(one.seed, one.hash_version, units) / GrowthBook(one.hash_version).points
+        found[~np.any([(start <= n) & (n < end) for start, end in one.ranges], axis=0)] = OUTSIDE
+    return found
 
 
-def _characters(texts: NDArray[np.generic]) -> NDArray[np.uint32]:
-    """The characters of texts, one text a row, zeros behind; those of UTF-8 are bytes."""
-    kind = np.uint32 if texts.dtype.kind == "U" else np.uint8
-    width = texts.dtype.itemsize // np.dtype(kind).itemsize
-    return np.ascontiguousarray(texts).view(kind).reshape(len(texts), width).astype(np.uint32)
+def _places_of(weights: Weights, points: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of the arm that owns each point."""
+    owners = np.array([arm for _, arm in weights.cuts], dtype=np.int64)
+    found = owners[np.searchsorted(weights.ends, np.maximum(points, 0), side="right")]
+    found[points < 0] = OUTSIDE
+    return found

@@ -11,9 +11,12 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
+def replacing(
+    path: str | os.PathLike[str], *, private: bool = False, new: bool = False
+) -> Iterator[Path]:
     """A draft beside `path`, moved into its place at the end; an error leaves the old file. A new
-    file that is `private` can be read by its owner alone.
+    file that is `private` can be read by its owner alone. With `new` a file that is there by then
+    stays, and FileExistsError is raised.
     """
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
@@ -24,10 +27,26 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.chmod(_mode(target, private))
-        draft.replace(target)
+        if new:
+            _take_place(draft, target)
+        else:
+            draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _take_place(draft: Path, target: Path) -> None:
+    """Move a draft to a place where nothing is; of two who do so one gets FileExistsError."""
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the place is taken first, and then filled
+        target.open("x").close()
+        draft.replace(target)
+    else:
+        draft.unlink()
 
 
 def write_atomically(
@@ -48,16 +67,11 @@ def write_atomically(
 
 def write_new(path: str | os.PathLike[str], content: str, *, private: bool = False) -> bool:
     """Write `content` to `path`, whole, unless there is a file already; whether it was written."""
-    target = Path(path)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-        draft = Path(folder) / "draft"
-        write_atomically(draft, content, private=private)
-        try:
-            os.link(draft, target)
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links: the last one stays
-            draft.replace(target)
+    try:
+        with replacing(path, private=private, new=True) as draft:
+            draft.write_text(content, encoding="utf-8")
+    except FileExistsError:
+        return False
     return True
 
 

@@ -19,6 +19,16 @@ def register(kind: Kind) -> Kind:
     Agents, the lab, studies, state files, the command line and the leaderboard then take its name
     for it. A class that is a dataclass already stays as it is.
 
+    Parameters
+    ----------
+    kind
+        A class with a text `name`, derived from one of those that are registered.
+
+    Returns
+    -------
+    type
+        The class itself, a frozen dataclass.
+
     Raises
     ------
     SettingError

@@ -66,18 +66,22 @@ from belman.policies import (
 from belman.policies.dependent import DEPENDENT_POLICIES, DependentPolicy
 from belman.problems import (
     ChangingArms,
+    Coming,
     ContextArms,
     Corrupted,
     Delayed,
     DrawnArms,
     Drifting,
     GivenArms,
+    Jumping,
     Problem,
     Queue,
     RandomStationary,
+    Renewing,
     Replayed,
     Stationary,
     Tables,
+    Walking,
 )
 
 T = TypeVar("T")
@@ -125,6 +129,10 @@ _OTHERS: dict[str, type] = {
     "tables": Tables,
     "corrupted": Corrupted,
     "replayed": Replayed,
+    "jumping": Jumping,
+    "walking": Walking,
+    "coming": Coming,
+    "renewing": Renewing,
 }
 #: All that has a name, what is registered later included; the last room is listed first.
 _MEMBERS: ChainMap[str, type] = ChainMap(

@@ -1,4 +1,4 @@
-"""Tables for people: named columns, printed aligned, turned into pandas on request."""
+"""Tables for people: named columns, printed aligned, turned into data frames on request."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from belman import escaping
-from belman.errors import listing, nearest, needing
+from belman.errors import SettingError, listing, nearest, needing
 
 _LARGEST = 1e15  # written in full
 
@@ -161,6 +161,72 @@ class Table:
         first = next(iter(self.columns))
         index = pandas.Index(self.columns[first], name=first, tupleize_cols=False)
         return pandas.DataFrame({n: v for n, v in self.columns.items() if n != first}, index=index)
+
+    def to_frame(self, like: Any) -> Any:
+        """A data frame of the kind that the caller has.
+
+        Parameters
+        ----------
+        like
+            A data frame (pandas, Polars, PyArrow, a relation of DuckDB, narwhals, …), or the name
+            of a library: "polars".
+
+        Returns
+        -------
+        A frame of the same library, lazy where `like` is, with every column of this table. A column
+        that holds texts, or names of several kinds, holds texts there.
+
+        Raises
+        ------
+        SettingError
+            If `like` is no data frame that narwhals knows.
+        """
+        with needing("to_frame()", "frames", "narwhals"):
+            import narwhals
+        columns = {name: _alike(cells) for name, cells in self.columns.items()}
+        kind: Any
+        is_ours = hasattr(like, "to_native")
+        try:
+            if isinstance(like, str):
+                kind, is_lazy = narwhals.Implementation.from_backend(cast(Any, like)), like in _LAZY
+            else:
+                known = narwhals.from_native(like)
+                kind, is_lazy = known.implementation, isinstance(known, narwhals.LazyFrame)
+            if not is_lazy:
+                found: Any = narwhals.from_dict(columns, backend=kind)
+            elif kind is narwhals.Implementation.POLARS:
+                found = narwhals.from_dict(columns, backend=kind).lazy()
+            else:
+                found = narwhals.from_dict(columns, backend="pyarrow").lazy(backend=kind)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            given = like if isinstance(like, str) else type(like).__name__
+            kinds = "a data frame, or the name of its library: polars, pandas, pyarrow, duckdb"
+            raise SettingError(f"like={given!r} is not valid: give {kinds}") from error
+        return found if is_ours else found.to_native()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the columns as a stream of Arrow, from which any library makes its own frame."""
+        with needing("a table in Arrow", "parquet", "pyarrow"):
+            import pyarrow
+        columns = {name: _alike(cells) for name, cells in self.columns.items()}
+        return pyarrow.table(columns).__arrow_c_stream__(requested_schema)
+
+
+_LAZY = ("duckdb", "ibis", "dask", "pyspark", "sqlframe")  # libraries whose frames are queries
+
+
+def _alike(cells: Sequence[Any]) -> list[Any]:
+    """The cells of a column in one kind: truths, whole numbers, numbers or texts; None stays.
+
+    >>> _alike([1, None, 0.5]), _alike(["a", 2]), _alike([True, False])
+    ([1.0, None, 0.5], ['a', '2'], [True, False])
+    """
+    plain = [cell.item() if hasattr(cell, "item") else cell for cell in cells]  # NumPy's
+    kinds = {type(cell) for cell in plain} - {type(None)}
+    if len(kinds) < 2 and kinds <= {bool, int, float, str}:
+        return plain
+    to: type = float if kinds <= {int, float} else str
+    return [None if cell is None else to(cell) for cell in plain]
 
 
 def _exact(cell: Any, missing: Any) -> Any:

@@ -31,7 +31,8 @@ def is_whole(value: object, least: int, most: float = MOST) -> bool:
 
 def is_between(value: object, least: float, most: float) -> bool:
     """Whether a setting is a number between two ends."""
-    return is_number(value) and least <= value <= most  # type: ignore[operator]
+    plain = value.item() if isinstance(value, np.generic) else value  # compared without a cast
+    return is_number(plain) and least <= plain <= most  # type: ignore[operator]
 
 
 def require_whole(

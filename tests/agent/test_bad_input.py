@@ -21,7 +21,7 @@ from belman.errors import (
 )
 from belman.exposure import FadingEvidence
 from belman.families import Bernoulli, BoundedExponential, Gaussian
-from belman.policies import Oracle
+from belman.policies import LUCB, Oracle, SuccessiveAcceptsRejects
 from belman.policies.dependent import LinTS
 
 ARMS = ["blue", "green", "red"]
@@ -248,6 +248,16 @@ def test_cancelling_what_was_not_asked():
     with pytest.raises(ArmError, match="arm 'red' has no outstanding ask to cancel"):
         idle.cancel("red")
     assert idle.to_json() == before
+
+
+@pytest.mark.parametrize("policy", [LUCB(m=2), SuccessiveAcceptsRejects(budget=100, m=3)])
+def test_arms_that_the_policy_needs_stay_and_the_agent_comes_back(policy):
+    agent = Agent(["red", "blue", "green"], policy=policy, seed=3)
+    before = agent.to_json()
+    with pytest.raises(PolicyError, match=r"asked for the \d best of 2 arms"):
+        agent.retire_arm("red")
+    assert agent.to_json() == before
+    assert Agent.from_json(before).to_json() == before
 
 
 def test_the_last_arm_stays():

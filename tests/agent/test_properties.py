@@ -213,6 +213,6 @@ class Life(RuleBasedStateMachine):
 
 
 Life.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, derandomize=True, database=None
+    max_examples=30, stateful_step_count=40, deadline=None, derandomize=True, database=None
 )
 TestLife = Life.TestCase

@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 
 import belman
 from belman import spec
-from belman.cli import app, parse
+from belman.cli import app, main, parse
 from belman.errors import BelmanError, PolicyError, SettingError, StateError
 from belman.policies import POLICIES, EpsilonGreedy, Forced, Gittins, Phases, SuccessiveRejects
 
@@ -263,3 +264,13 @@ def test_warm_compiles_into_the_cache(tmp_path, monkeypatch):
     assert "compiled code is in" in result.output
     refused = invoke("warm", "--family", "bernouli")
     assert "did you mean 'bernoulli'" in str(refused.exception)
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_a_warning_is_a_line_of_its_words(monkeypatch, capsys):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr("sys.argv", ["belman", "--version"])
+    with pytest.raises(SystemExit):
+        main()
+    warnings.warn("a weight of [red]\x1b[31mred", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: a weight of [red]\\u001b[31mred\n"

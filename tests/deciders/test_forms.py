@@ -52,7 +52,7 @@ def test_a_straight_world_has_the_plain_form(seed):
     """After 300 rewards, in each of five worlds."""
     agent, _ = played(along_a_line, 300, seed)
     learnt = agent._decider.knowledge
-    assert len(learnt.forms) == 7
+    assert len(learnt.forms) == 11
     assert learnt.columns.shape == "plain"
     assert "squares" not in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
 
@@ -66,8 +66,8 @@ def test_values_that_count_together_are_learnt():
     """Without products one earns a half here; with them 0.95 at best."""
     agent, got = played(across, 500)
     assert np.mean(got[250:]) > 0.8
-    assert agent._decider.knowledge.columns.shape == "crosses"
-    assert "n0 × n1" in agent.coefficients()["feature"]
+    assert agent._decider.knowledge.columns.shape in ("crosses", "log crosses")
+    assert {"n0 × n1", "ln n0 × ln n1"} & set(agent.coefficients()["feature"])
     assert "products of two values count" in agent.explain(context={"n0": 0.1, "n1": 0.1}).title
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
 
@@ -93,7 +93,8 @@ def test_a_saved_agent_has_its_forms():
     context = {"n0": 0.3, "n1": -1.0}
     assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
     content = json.loads(agent.to_json())["state"]
-    assert [len(form["columns"]) for form in content["forms"]] == [7] * 4 + [11] * 2 + [13]
+    counts = [len(form["columns"]) for form in content["forms"]]
+    assert counts == [7] * 5 + [11] * 2 + [13] * 2 + [9] * 2
 
 
 def test_a_batch_counts_for_no_form():
@@ -109,11 +110,12 @@ def test_squares_are_left_where_they_are_too_many():
     """
     agent = Agent(["a", "b"], context=["n", "word"], seed=1)
     for i in range(MOST_BENT // 2 + 2):
-        few, more = 7 + 2 * i > MOST_BENT, 7 + 4 * i <= MOST_BENT
-        assert len(agent._decider.knowledge.forms) == (2 if i == 0 or few else 6 + more)
+        fit = [columns <= MOST_BENT for columns in (7 + 4 * i, 5 + 4 * i)]
+        count = 3 if i == 0 or 7 + 2 * i > MOST_BENT else 7 + 2 * sum(fit)
+        assert len(agent._decider.knowledge.forms) == count
         arm = agent.ask(context={"n": float(i), "word": f"w{i}"})
         agent.tell(arm, 1.0)
-    assert len(agent._decider.knowledge.forms) == 2
+    assert len(agent._decider.knowledge.forms) == 3
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
 
 
@@ -124,10 +126,11 @@ def test_words_alone_have_no_squares():
         assert [form.model.name for form in agent._decider.knowledge.forms] == [
             "logistic",
             "linear-rates",
+            "one-right",
         ]
 
 
-@pytest.mark.parametrize(("model", "count"), [("linear", 3), ("poisson", 3), ("logistic", 6)])
+@pytest.mark.parametrize(("model", "count"), [("linear", 3), ("poisson", 3), ("logistic", 7)])
 def test_forms_by_the_kind_of_reward(model, count):
     agent = Agent(["a", "b"], context=["n"], model=model, seed=1)
     agent.tell("a", 1.0, {"n": 1.0})

@@ -52,13 +52,13 @@ def test_links_of_readme_lead_to_files():
 
 
 def test_every_block_of_python_is_an_example_that_runs():
-    """Doctest runs what has a prompt, and `test_extending` the files of one's own; a block that is
-    neither would be run by nobody.
+    """Doctest runs what has a prompt, `test_extending` the files of one's own, and the tests of
+    bridges the application of web.md; a block that is none of them would be run by nobody.
     """
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
-            is_file = page.name == "extending.md" and re.match(r"# \w+\.py\n", block)
+            is_file = page.name in ("extending.md", "web.md") and re.match(r"# \w+\.py\n", block)
             assert block.startswith(">>>") or is_file, (page.name, block)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -58,3 +60,55 @@ def test_a_name_that_is_not_at_the_top_says_where_it_is():
         belman.UCB1  # noqa: B018
     with pytest.raises(AttributeError, match=r"'Nothing'$"):
         belman.Nothing  # noqa: B018
+
+
+#: Rooms all of whose names have Parameters and Returns.
+DESCRIBED = ("families", "plots", "policies")
+_SECTION = re.compile(
+    r"^(Parameters|Attributes|Returns)\n-+\n((?:(?!\w+\n-+$).*\n?)*)", re.MULTILINE
+)
+
+
+def sections(thing):
+    """The sections of a docstring: by title, the names at the beginning of a line."""
+    found = {}
+    for title, body in _SECTION.findall(inspect.getdoc(thing) or ""):
+        lines = [line for line in body.split("\n") if re.match(r"[\w*]", line)]
+        found[title] = {name.strip("*") for line in lines for name in line.split(", ")}
+    return found
+
+
+def settings_of(kind):
+    """What a person gives to make one, or reads of it."""
+    if dataclasses.is_dataclass(kind):
+        return [one.name for one in dataclasses.fields(kind) if one.init]
+    return list(getattr(kind, "_fields", ()))
+
+
+def undescribed(name, thing):
+    """What the docstring of a function or class leaves out, and those of its methods."""
+    found = sections(thing)
+    if inspect.isclass(thing):
+        named = found.get("Parameters", set()) | found.get("Attributes", set())
+        if "| kernel |" not in inspect.getdoc(thing):  # a bundle has a table of its kernels
+            yield from (f"{name}: {one}" for one in settings_of(thing) if one not in named)
+        for method, what in vars(thing).items():
+            what = getattr(what, "__func__", what)
+            inherited = any(hasattr(base, method) for base in thing.__mro__[1:])
+            if inspect.isfunction(what) and method[0] != "_" and not inherited:
+                yield from undescribed(f"{name}.{method}", what)
+        return
+    signature = inspect.signature(thing)
+    given = [one for one in signature.parameters if one not in ("self", "cls")]
+    yield from (f"{name}: {one}" for one in given if one not in found.get("Parameters", ()))
+    if signature.return_annotation not in ("None", None) and "Returns" not in found:
+        yield f"{name}: Returns"
+
+
+@pytest.mark.parametrize("room", DESCRIBED)
+def test_every_setting_and_what_comes_back_is_described(room):
+    module = importlib.import_module(f"belman.{room}")
+    names = {name: getattr(module, name) for name in module.__all__}
+    public = {name: what for name, what in names.items() if callable(what)}
+    left = [line for name, what in public.items() for line in undescribed(name, what)]
+    assert left == []

@@ -18,9 +18,10 @@ def case(request) -> Case:
     return request.param
 
 
-#: Compiled: the simplest families, and beliefs by quadrature, which Python takes minutes for. What
-#: others would add is their compilation: tests/agent/test_interpreted.py holds both ways together.
-COMPILED = {"bernoulli", "gaussian", *BY_QUADRATURE}
+#: Compiled: the simplest families, and those whose quantiles are integrals or searches within
+#: searches, which Python takes minutes for. What others would add is their compilation:
+#: tests/agent/test_interpreted.py holds both ways together.
+COMPILED = {"bernoulli", "gaussian", "money", "money of gamma amounts", *BY_QUADRATURE}
 
 
 @pytest.mark.parametrize(

@@ -174,11 +174,56 @@ def pandas_frame(rows):
     return pytest.importorskip("pandas").DataFrame(rows, index=range(7, 7 + len(rows)))
 
 
+def polars_frame(rows):
+    return pytest.importorskip("polars").DataFrame(rows)
+
+
+def arrow_table(rows):
+    return pytest.importorskip("pyarrow").Table.from_pylist(rows)
+
+
+def relation(rows):
+    """Of a connection of its own, which it keeps."""
+    connection = pytest.importorskip("duckdb").connect()
+    return connection.from_arrow(arrow_table(rows))
+
+
+def decimals(rows):
+    """Numbers as databases give what they sum up."""
+    columns = ", ".join(
+        f"{name}::decimal(38, 3) as {name}" if name in ("reward", "mean") else name
+        for name in rows[0]
+    )
+    return relation(rows).select(columns)
+
+
+def narwhal(native):
+    return pytest.importorskip("narwhals").from_native(native)
+
+
+class Capsule:
+    """What gives a stream of Arrow, and nothing else."""
+
+    def __init__(self, rows):
+        self._table = arrow_table(rows)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
 FRAMES = {
     "pandas": pandas_frame,
+    "pandas on Arrow": lambda rows: pandas_frame(rows).convert_dtypes(dtype_backend="pyarrow"),
     "polars": Polars,
-    "polars itself": lambda rows: pytest.importorskip("polars").DataFrame(rows),
-    "arrow": lambda rows: pytest.importorskip("pyarrow").Table.from_pylist(rows),
+    "polars itself": polars_frame,
+    "polars, lazy": lambda rows: polars_frame(rows).lazy(),
+    "arrow": arrow_table,
+    "record batches of arrow": lambda rows: arrow_table(rows).to_reader(),
+    "a stream of arrow": Capsule,
+    "duckdb": relation,
+    "duckdb, decimals": decimals,
+    "narwhals of polars": lambda rows: narwhal(polars_frame(rows)),
+    "narwhals of duckdb": lambda rows: narwhal(relation(rows)),
     "an open file": lambda rows: io.StringIO(text(rows)),
     "standard input": lambda rows: io.BytesIO(b"\xef\xbb\xbf" + text(rows, ";", ",").encode()),
     "standard input, gzip": lambda rows: io.BytesIO(gzip.compress(text(rows).encode())),

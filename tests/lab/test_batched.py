@@ -11,7 +11,7 @@ from scipy import stats
 
 import belman
 from belman import Agent, BelMan, spec
-from belman.errors import PolicyError, SettingError
+from belman.errors import SettingError
 from belman.problems import batched, bernoulli, delayed, queue
 
 MEANS = [0.2, 0.5, 0.4]
@@ -42,7 +42,8 @@ def test_the_second_batch_follows_the_weights_of_an_agent_that_was_told_the_firs
     n = 400
     found = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=2 * n, runs=12)
     first = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=n, runs=12)
-    beliefs = first.belief.isel(player=0, look=-1).values
+    known = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=n + 1, runs=12)
+    beliefs = known.belief.isel(player=0, look=-1).values
     before, after = (made.plays.isel(player=0).values for made in (first, found))
     for run in range(12):
         start = {
@@ -61,8 +62,9 @@ def test_thompson_draws_from_the_beliefs_at_the_beginning_of_a_batch():
     n, players = 300, {"Thompson": belman.Thompson()}
     found = played(batched(bernoulli(MEANS), n), players, horizon=2 * n, runs=8)
     first = played(batched(bernoulli(MEANS), n), players, horizon=n, runs=8)
+    known = played(batched(bernoulli(MEANS), n), players, horizon=n + 1, runs=8)
     for run in range(8):
-        rows = first.belief.isel(player=0, look=-1, run=run).values
+        rows = known.belief.isel(player=0, look=-1, run=run).values
         best = belman.measures.best_probabilities(belman.families.Bernoulli(), rows)
         shares = (found.plays - first.plays).isel(player=0, run=run).values / n
         assert (np.abs(shares - best) <= 5.0 * np.sqrt(best * (1.0 - best) / n) + 4e-3).all()
@@ -107,8 +109,6 @@ def test_bad_batches_are_refused(n):
         batched(bernoulli(MEANS), n)
 
 
-def test_problems_without_rewards_and_python_players_are_refused():
+def test_problems_without_rewards_are_refused():
     with pytest.raises(SettingError, match="in batches"):
         batched(queue([0.5, 0.4], arrivals=0.2), 5)
-    with pytest.raises(PolicyError, match="told to policies"):
-        played(batched(bernoulli(MEANS), 5), {"own": dict})

@@ -10,7 +10,7 @@ from scipy import stats
 
 import belman
 from belman import spec
-from belman.errors import PolicyError, SettingError
+from belman.errors import SettingError
 from belman.problems import bernoulli, delayed, gaussian, queue
 from tests.members import interpreted
 
@@ -162,12 +162,3 @@ print(json.dumps(found.belief.values.tolist()))
     told = rows[..., 1].sum(axis=-1).ravel()  # precisions: 80 rewards of precision 1, and priors
     assert told.tolist() == pytest.approx([told[0]] * 2)
     assert 80.0 < told[0] < 83.0
-
-
-def test_players_in_plain_python_are_refused():
-    class Player:
-        def ask(self): ...
-        def tell(self, arm, reward): ...
-
-    with pytest.raises(PolicyError, match="late rewards are told to policies"):
-        played(late("early"), {"mine": Player})

@@ -142,12 +142,16 @@ def test_an_arm_that_is_not_there_is_refused_with_the_name_of_who_gave_it(given)
 
 
 def test_compiled_and_interpreted_runs_are_the_same():
+    """Every player once and every family once: agents hold the kernels of all pairs together."""
     script = (
-        "import belman, sys\nproblems = [belman.problems.bernoulli([0.4, 0.6, 0.5]), "
-        "belman.problems.gaussian([0.0, 1.0]), belman.problems.exponential([1.0, 2.0])]\nplayers "
-        "= {'B': belman.BelMan(), 'P': belman.BelMan.paper(), 'T': belman.Thompson()}\nfor "
-        "problem in problems:\n    result = belman.simulate(players, problem, horizon=60, "
-        "runs=2, seed=11)\n    print(result.plays.values.ravel().tolist(), "
+        "import belman\nbelman_, paper, thompson = belman.BelMan(), belman.BelMan.paper(), "
+        "belman.Thompson()\nfor problem, players in ("
+        "(belman.problems.bernoulli([0.4, 0.6, 0.5]), [belman_, paper, thompson]), "
+        "(belman.problems.gaussian([0.0, 1.0]), [thompson]), "
+        "(belman.problems.exponential([1.0, 2.0]), [belman_])):\n"
+        "    named = {str(i): player for i, player in enumerate(players)}\n"
+        "    result = belman.simulate(named, problem, horizon=60, runs=2, seed=11)\n"
+        "    print(result.plays.values.ravel().tolist(), "
         "result.suboptimal_draws.values.sum())\n"
     )
     import os

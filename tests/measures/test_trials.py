@@ -21,6 +21,7 @@ from belman.engine import entry
 from belman.errors import SettingError
 from belman.families import Bernoulli
 from belman.measures import trial
+from belman.measures.nulls import _RATES, Nulls, at_rates, critical_value
 from belman.measures.trial_plays import (
     Ends,
     Rules,
@@ -30,7 +31,7 @@ from belman.measures.trial_plays import (
     remembers_counts,
     superiorities,
 )
-from belman.measures.trials import _RATES, at_rates, conditional_values, critical_value
+from belman.measures.trials import conditional_values
 from belman.policies.policy import POLICIES, Ledger, record
 
 PRIOR = (1.0, 1.0)
@@ -185,6 +186,61 @@ def test_tests_hold_their_level_and_are_the_slow_ones():
     below = statistic >= np.unique(statistic[statistic < critical - 1e-9])[-1] - 1e-11
     weights = at_rates(24, won[:, None], ends.chance[:, None], _RATES)
     assert (weights * below[:, None]).sum(axis=0).max() > 0.05  # the least threshold
+
+
+def test_p_values_at_the_rate_that_was_seen_are_those_of_a_plain_sum():
+    """Between two knots straight; the test that they make holds its level at every rate."""
+    ends = all_courses(belman.Thompson(), PRIOR, Rules(20, stop=0.95))
+    better = np.empty((len(ends.chance), 1))
+    given = {"patients": ends.patients, "successes": ends.successes, "out": better}
+    entry(superiorities)(prior=np.array(PRIOR), **given)
+    statistic, nulls = better[:, 0], Nulls.computed(ends, better[:, 0])
+    values = nulls.values(ends, statistic)
+    n, s = ends.patients.sum(axis=1), ends.successes.sum(axis=1)
+    for i in range(0, len(values), 53):
+        tails = [
+            at_rates(n, s, ends.chance, rate)[statistic >= statistic[i] - 1e-11].sum()
+            for rate in nulls.rates
+        ]
+        seen = (s[i] + 0.5) / (n[i] + 1.0)
+        assert values[i] == pytest.approx(np.interp(seen, nulls.rates, tails))
+    errors = {}
+    for name, one in (("plain", statistic), ("at the rate", 1.0 - values)):
+        declared = one >= critical_value(ends, one, 0.05) - 1e-11
+        weights = at_rates(n[:, None], s[:, None], ends.chance[:, None], _RATES)
+        errors[name] = (weights * declared[:, None]).sum(axis=0)
+        assert errors[name].max() <= 0.05 + 1e-12
+    assert errors["at the rate"].mean() > 1.2 * errors["plain"].mean()
+
+
+def test_played_p_values_are_shares_of_the_trials_that_reach_as_much():
+    rng = np.random.default_rng(1)
+    samples = [rng.uniform(size=400) for _ in range(2)]
+    nulls = Nulls.played([0.2, 0.6], samples)
+    ends = Ends(np.array([[10, 9]]), np.array([[4, 3]]), np.ones(1))  # 7.5 of 20: 0.375
+    found = nulls.values(ends, np.array([0.8]))[0]
+    shares = [(one >= 0.8).mean() for one in samples]
+    assert found == pytest.approx(np.interp(0.375, [0.2, 0.6], shares))
+
+
+def test_a_look_knows_what_the_policy_knows():
+    """With outcomes that are known after the trial, no look ever stops it."""
+    rates, given = np.array([0.05, 0.95]), (belman.Uniform(), PRIOR)
+    late = played(*given, Rules(20, 2, stop=0.9, delay=20), rates, 200, 1)
+    assert (late.patients.sum(axis=1) == 20).all()
+    soon = played(*given, Rules(20, 2, stop=0.9), rates, 200, 1)
+    assert soon.patients.sum(axis=1).mean() < 12
+    between = played(*given, Rules(20, 2, stop=0.9, delay=6), rates, 200, 1)
+    assert (between.patients.sum(axis=1) >= 8).all()
+
+
+def test_a_block_beside_controls_share_is_dealt_among_the_others():
+    """Control is by far the best: the other arms still share what it leaves, evenly."""
+    rates = np.array([0.95, 0.1, 0.1])
+    ends = played(belman.BelMan(), PRIOR, Rules(90, 9, control=0.4), rates, 200, 1)
+    means = ends.patients.mean(axis=0)
+    assert abs(means[0] - 36.0) < 5.0 * math.sqrt(90 * 0.24 / 200)
+    assert abs(means[1] - means[2]) < 6.0
 
 
 @pytest.mark.compiled

@@ -193,6 +193,7 @@ def test_agent_notices_changes_and_believes_what_is_now() -> None:
     assert agent.recommend() == "b"
 
 
+@pytest.mark.compiled  # as tests/agent/test_interpreted.py compiles the same agent
 def test_the_interval_leaves_what_was() -> None:
     """The upper end deviates by 0.08 from life to life, and is 0.77 on average, where the mean was
     0.8: the average over 24 lives is above 0.85 less than once in a million.

@@ -186,13 +186,16 @@ def test_less_than_thompson_on_ten_arms_of_any_family():
         )
 
 
-@pytest.mark.parametrize("policy", [BelMan(), belman.policies.Drift()], ids=repr)
-def test_the_mean_of_the_shifted_prior_is_one_that_rewards_have(policy):
+@pytest.mark.parametrize(
+    ("policy", "known"), [(BelMan(), 0), (belman.policies.Drift(), 35)], ids=["belman", "drift"]
+)
+def test_the_mean_of_the_shifted_prior_is_one_that_rewards_have(policy, known):
     """Of 200 arms that brought nothing: rounding would shift the prior below 0."""
     family = families.Bernoulli(prior=(2.94, 7.06))
-    agent = Agent(range(200), family, policy, seed=1)
+    start = dict.fromkeys(range(200), (known, 0.0)) if known else None
+    agent = Agent(range(200), family, policy, start=start, seed=1)
     for arm in range(200):
-        for _ in range(40):
+        for _ in range(40 - known):
             agent.tell(arm, 0.0)
     arm = agent.ask()
     memory = agent._decider._memory

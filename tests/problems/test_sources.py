@@ -13,27 +13,27 @@ from belman import Thompson, simulate, spec
 from belman.cli import app
 from belman.errors import BelmanError, RewardError, SettingError
 from belman.families import Bernoulli, Gaussian
-from belman.lab.bandit_loop import Source, falsified, replayed
+from belman.lab.python_runner import _Arms
 from belman.policies import UCB1
 from belman.problems import Replayed, corrupted, from_rewards
 
 COINS = belman.problems.bernoulli([0.8, 0.5])
 
 
-def made(rows, means, settings):
-    """A source of one stretch."""
-    known = (np.array([means]), np.array([max(means)]), True, np.ones(1, dtype=np.int64))
-    return Source(np.array([rows]), *known, np.array(settings), np.zeros(1))
+def met(problem):
+    """A world at its first turn."""
+    world = _Arms(problem, np.zeros(4, dtype=np.uint64))
+    world.begin()
+    world.step(1)
+    return world
 
 
+@pytest.mark.interpreted
 def test_the_adversary_keeps_to_its_budget_and_lies_against_the_best():
-    source = made([[0.8], [0.5]], [0.8, 0.5], [3.0, 0.0, 1.0])
-    family, rng, spent = Bernoulli(), np.random.default_rng(1), 0.0
+    world, rng, spent = met(corrupted(COINS, 3)), np.random.default_rng(1), 0.0
     for turn in range(1, 60):
         arm = int(rng.integers(2))
-        told, true = falsified(
-            family.kernels, family.constants, source, 0, None, arm, turn, rng.random()
-        )
+        told, true = world.earn(arm, turn, rng.random())
         assert told == true or told == float(arm == 1)
         spent += abs(told - true)
     assert spent == 3.0
@@ -52,17 +52,18 @@ def test_corruption_misleads_and_without_a_budget_nothing_is_changed():
     assert lost["ucb1"] > 20 + float(last["t"].sel(player="ucb1").mean())
 
 
+@pytest.mark.interpreted
 def test_drawn_and_kept_rewards():
-    source = made([[1.0, 2.0, 3.0], [7.0, 8.0, np.nan]], [2.0, 7.5], [0.0, 0.0, 3.0, 2.0])
-    ledger = belman.policies.Ledger.blank(np.zeros((2, 1)))
-    ledger.plays[:] = [4.0, 5.0]
-    assert replayed(None, None, source, 0, ledger, 0, 9, 0.9)[0] == 2.0
-    assert replayed(None, None, source, 0, ledger, 1, 9, 0.9)[0] == 8.0
-    source.settings[1] = 1.0
-    assert replayed(None, None, source, 0, ledger, 0, 9, 0.9)[0] == 3.0
-    source.settings[0] = 1.0
-    assert replayed(None, None, source, 0, ledger, 0, 9, 0.34)[0] == 2.0
-    assert replayed(None, None, source, 0, ledger, 1, 9, 0.9999)[0] == 8.0
+    rewards = {"a": [1.0, 2.0, 3.0], "b": [7.0, 8.0]}
+    kept = met(from_rewards(rewards, order="kept"))
+    assert [kept.earn(0, 9, 0.9)[0] for _ in range(5)] == [1.0, 2.0, 3.0, 1.0, 2.0]
+    assert [kept.earn(1, 9, 0.9)[0] for _ in range(3)] == [7.0, 8.0, 7.0]
+    together = met(from_rewards({"a": [1.0, 2.0], "b": [7.0, 8.0]}, arms=["a", "b"], order="kept"))
+    assert together.earn(0, 9, 0.9)[0] == 1.0
+    assert together.earn(1, 10, 0.9)[0] == 8.0
+    drawn = met(from_rewards(rewards))
+    assert drawn.earn(0, 9, 0.34)[0] == 2.0
+    assert drawn.earn(1, 9, 0.9999)[0] == 8.0
 
 
 def test_replayed_coins_are_coins():
@@ -103,9 +104,9 @@ def test_files_and_frames(tmp_path):
         (lambda: corrupted(COINS, -1), SettingError, "budget=-1 is not valid"),
         (lambda: corrupted(belman.problems.gaussian([0, 1]), 5), SettingError, "give ends="),
         (
-            lambda: corrupted(belman.problems.random_bernoulli(3), 5),
+            lambda: corrupted(belman.problems.queue([0.5, 0.4], arrivals=0.2), 5),
             SettingError,
-            "no fixed means to be corrupted",
+            "no arms to be corrupted",
         ),
         (lambda: from_rewards({"a": []}), SettingError, "needs at least one reward"),
         (lambda: from_rewards({"a": ["x"]}), SettingError, "row 1: a 'x' is not a number"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import warnings
 
 import pytest
 
@@ -21,6 +22,7 @@ def _as_before(monkeypatch):
     monkeypatch.setattr(logs, "_refused", logs.PacedLog("belman.service"))
     loggers = [logging.getLogger(name) for name in ("belman", "uvicorn", "belman.service.access")]
     before = [(one.handlers[:], one.propagate, one.level) for one in loggers]
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     yield
     for one, (handlers, propagate, level) in zip(loggers, before, strict=True):
         one.handlers[:], one.propagate = handlers, propagate
@@ -107,3 +109,18 @@ def test_a_fault_is_one_object_with_its_traceback():
 def test_a_style_that_is_none_is_refused():
     with pytest.raises(SettingError, match="'text', 'json'"):
         logs.set_up("xml")
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_a_warning_of_the_library_is_a_line_of_the_log(tmp_path, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    logs.set_up("json")
+    with running(tmp_path) as service, belman.Client(service.url) as client:
+        study = open_study("one", ["a", "b", "c"], storage=service.storage)
+        study.tell(study.ask(), 1.0)
+        client.study("one").publish(5_000)
+    said = [json.loads(line) for line in stream.getvalue().splitlines()]
+    (line,) = [one for one in said if "ask for fewer" in one["message"]]
+    assert (line["level"], line["logger"]) == ("WARNING", "belman.service")
+    assert "study 'one': arm" in line["message"]

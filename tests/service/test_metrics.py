@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +60,26 @@ def test_a_reward_is_declared_from_afar(service, client):
     assert study.status()["reward"] == 2.9 + 1.0
     with pytest.raises(SettingError, match="it may hold"):
         client.create("evil", ["a"], reward="__import__('os')")
+
+
+def test_the_board_for_grafana_asks_for_counters_that_there_are(service):
+    """Every counter of the service is on it, and it has no other; its labels are theirs."""
+    service.send("POST", "/api/studies", {"name": "board", "arms": ["a", "b"]})
+    service.send("POST", "/api/studies/board/ask", {})
+    text = service.send("GET", "/metrics").body.decode()
+    names = set(re.findall(r"^(belman_\w+?)(?:\{| )", text, re.M))
+    labels = set(re.findall(r"[{,](\w+)=", text)) | {"instance", "le"}
+    path = Path(__file__).parents[2] / "deploy" / "grafana.json"
+    board = json.loads(path.read_text(encoding="utf-8"))
+    asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    wanted = set(re.findall(r"belman_\w+", " ".join(asked)))
+    assert wanted <= names
+    families = {re.sub("_(total|bucket|sum|count|created)$", "", name) for name in names}
+    assert families == {re.sub("_(total|bucket|sum|count)$", "", name) for name in wanted}
+    for expr in asked:
+        by = re.findall(r"by \(([\w, ]+)\)", expr)
+        used = {name for group in by for name in group.split(", ")}
+        assert used | set(re.findall(r"(\w+)=~?", expr)) <= labels, expr
+        assert expr.count("(") == expr.count(")")
+    places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in board["panels"]]
+    assert len(set(places)) == len(places) == len({one["id"] for one in board["panels"]})

@@ -131,6 +131,7 @@ def test_without_the_file_all_goes_on_but_what_reads_the_past(opened, clock, tmp
 
 
 def test_a_file_that_is_not_as_it_was_written_is_refused(opened, clock, tmp_path):
+    import pyarrow
     from pyarrow import parquet
 
     study, other = opened(clock=clock), opened("other", clock=clock)
@@ -140,7 +141,25 @@ def test_a_file_that_is_not_as_it_was_written_is_refused(opened, clock, tmp_path
     study.archive_events(file, keep=DAY)
     other.archive_events(wrong, keep=DAY)
     whole = parquet.read_table(file)
+
+    def edited(name, value, row):
+        cells = whole[name].to_pylist()
+        cells[row] = value
+        return whole.set_column(
+            whole.schema.get_field_index(name),
+            whole.schema.field(name),
+            pyarrow.array(cells, whole.schema.field(name).type),
+        )
+
     edits = {
+        "the first is another": edited("time", 7.0, 0),
+        "the first has no link": edited("link", b"", 0),
+        "without the first": whole.slice(1),
+        "the first twice": pyarrow.concat_tables([whole.slice(0, 1), whole]),
+        "no number": edited("number", None, 5),
+        "no link": edited("link", None, 5),
+        "no time": edited("time", None, 5),
+        "none": whole.slice(0, 0),
         "shorter": whole.slice(0, whole.num_rows - 1),
         "gap": whole.filter([one != 7 for one in whole["number"].to_pylist()]),
         "reward": whole.set_column(
@@ -151,8 +170,9 @@ def test_a_file_that_is_not_as_it_was_written_is_refused(opened, clock, tmp_path
     }
     for table in edits.values():
         parquet.write_table(table, file)
-        with pytest.raises(errors.StateError, match=r"not as it was written|was edited"):
-            study.check()
+        for look in (study.check, lambda: list(study.events()), study.history):
+            with pytest.raises(errors.StateError, match=r"not as it was written|was edited"):
+                look()
     file.write_bytes(b"PAR1 no")
     with pytest.raises(errors.StudyError, match="cannot be read"):
         study.check()
@@ -251,6 +271,50 @@ def test_who_archives_meanwhile_is_noticed(opened, clock, tmp_path, monkeypatch)
     study.check()
     assert study.archive_events(tmp_path / "second.parquet", keep=DAY)
     assert study.check() == other.check()
+
+
+def test_of_two_who_write_one_file_at_once_one_is_refused(opened, clock, tmp_path, monkeypatch):
+    study, file = opened(clock=clock), tmp_path / "old.parquet"
+    lived(study, clock)
+    other = opened(arms=None, clock=clock)
+    write = archiving.archives.write
+
+    def late(*given):
+        monkeypatch.setattr(archiving.archives, "write", write)
+        assert other.archive_events(file, keep=2 * DAY)
+        return write(*given)
+
+    monkeypatch.setattr(archiving.archives, "write", late)
+    before = list(study.events())
+    with pytest.raises(errors.SettingError, match="is there already"):
+        study.archive_events(file, keep=DAY)
+    assert list(study.events())[: len(before)] == before
+    assert study.check() == other.check()
+    assert sorted(one.name for one in tmp_path.glob("*.parquet*")) == ["old.parquet"]
+
+
+def test_what_follows_a_number_is_read_from_the_middle_of_a_file(
+    opened, clock, tmp_path, monkeypatch
+):
+    from pyarrow import parquet
+
+    study, file = opened(clock=clock), tmp_path / "old.parquet"
+    lived(study, clock)
+    events = list(study.events())
+    monkeypatch.setattr(archiving.archives, "CHUNK", 50)
+    study.archive_events(file, keep=None)
+    events.append(list(study.events())[-1])
+    assert parquet.ParquetFile(file).num_row_groups > 10
+    for after in (0, 1, 49, 50, 51, 99, 100, 101, 333):
+        assert list(study.events(after)) == events[after:]
+    whole = parquet.read_table(file)
+    with parquet.ParquetWriter(file, whole.schema) as to:  # without a group in the middle
+        for start in (*range(0, 200, 50), *range(250, whole.num_rows, 50)):
+            to.write_table(whole.slice(start, 50))
+    assert list(study.events(333)) == events[333:]
+    for after in (0, 120, 201, 249):
+        with pytest.raises(errors.StateError, match="not as it was written"):
+            list(study.events(after))
 
 
 def test_bad_requests_write_nothing(opened, clock, tmp_path):

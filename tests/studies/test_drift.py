@@ -40,7 +40,6 @@ def play(study, clock, turns, means, seed=1, apart=3_600.0) -> None:
         {"policy": BelMan(drift=True)},
     ],
 )
-@pytest.mark.compiled
 def test_a_change_is_an_event(url, clock, given) -> None:
     study = open_study("x", ["a", "b"], storage=url, clock=clock, seed=1, **given)
     play(study, clock, 300, {"a": 0.9, "b": 0.5})

@@ -344,3 +344,17 @@ def test_a_guard_on_a_metric_that_is_never_told_is_said(tmp_path):
     study.tell(study.ask(), 1.0, metrics={"refund": 0.0})
     assert not any("never told" in note for note in study.report().notes)
     study.storage.close()
+
+
+def test_where_the_policy_needs_the_arm_the_study_is_paused(opened, clock):
+    study = opened(clock=clock, policy=belman.policies.LUCB(m=2), guard={"refund": "< 0.3"})
+    for _ in range(60):
+        if study.report().paused:
+            break
+        study.tell(study.ask(), 1.0, metrics={"refund": 1.0})
+    assert study.report().paused
+    assert study.arms == ("a", "b", "c")
+    assert "guard: refund of" in str(study.history().columns["reason"][-1])
+    with pytest.raises(errors.PolicyError, match="asked for the 2 best of 2 arms"):
+        study.retire_arm("a")
+    assert opened(arms=None, clock=clock).check() == study.check()

@@ -41,6 +41,28 @@ def test_a_version_is_its_event_and_has_the_weights_of_the_agent(opened, clock):
     study.check()
 
 
+@pytest.mark.parametrize("segment", [None, "shops", {"country": "fr"}])
+def test_weights_far_surer_than_what_is_known_are_published_with_a_warning(opened, segment):
+    by = {"segments": ["country"], "context": {"country": "fr"}} if type(segment) is dict else {}
+    context = {"context": by.pop("context")} if by else {}
+    study = opened(**by)
+    study.tell(study.ask(**context), 1.0)
+    with pytest.warns(UserWarning, match=r"gets 98% of 5,000 .* of 50%: ask for fewer"):
+        found = study.publish(5_000, segment=segment)
+    assert max(found.weights) == pytest.approx(0.98, abs=0.001)
+    notes = [note for note in study.report().notes if "published weights arm" in note]
+    assert len(notes) == (segment is None)
+    study.publish(10, segment=segment)
+    assert not [note for note in study.report().notes if "published weights arm" in note]
+
+
+def test_a_shipped_arm_is_published_without_a_warning(opened):
+    study = opened()
+    study.tell(study.ask(), 1.0)
+    study.ship("a")
+    assert max(study.publish(5_000).weights) == 1.0
+
+
 def test_the_share_of_control_is_exact_and_the_others_share_the_rest(opened):
     study = opened(control="a", control_share=0.3, floor=0.1)
     study.record([("a", 1.0)] * 200 + [("b", 0.0)] * 200 + [("c", 0.0)] * 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
 import belman
@@ -14,7 +15,10 @@ HALF = "a\ud800"
 HUGE = 10**4500  # more digits than Python turns into text
 
 
-STRANGE = {"half": HALF, "huge": HUGE, "minus": -HUGE, "nan": float("nan")}
+STRANGE = {
+    "half": HALF, "huge": HUGE, "minus": -HUGE, "nan": float("nan"), "no float": 10**400,
+    "single": np.float32(0.5), "one": np.float32(1.0), "bytes": b"x", "complex": 1j,
+}  # fmt: skip
 
 
 def doors(study, known):
@@ -72,6 +76,10 @@ def doors(study, known):
     yield "report control", lambda value: study.report(control=value)
     yield "beliefs", study.beliefs
     yield "history", study.history
+    yield "events", lambda value: list(study.events(value))
+    yield "guard", lambda value: study.set_guard({"m": value})
+    yield "archive", study.archive_events
+    yield "archive keep", lambda value: study.archive_events("no/such/a.parquet", keep=value)
 
 
 @pytest.mark.parametrize("window", [None, 60.0])

@@ -77,8 +77,10 @@ class Notes:
             self.recorded[key] = [(row[0], row[1]) for row in call.arguments[0]]
         elif call.method == "observe":
             first = call.arguments[0][0]
-            if isinstance(first, dict):
+            if isinstance(first, dict) and "n" in first:
                 self.sums[key] = first["n"], first["sum"]
+            elif isinstance(first, dict):
+                self.rows[key] = [(row["arm"], row["reward"]) for row in call.arguments[0]]
             else:
                 self.rows[key] = [(row[2], row[3]) for row in call.arguments[0]]
         elif call.method == "correct_rows":

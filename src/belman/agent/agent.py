@@ -46,12 +46,7 @@ if TYPE_CHECKING:  # it takes a while to import
     from belman.deciders.box.box_decider import BoxDecider
 
 Kind = TypeVar("Kind", bound=Decider)
-Given = Mapping[str, Any]
-
-
-#: A weight draws a warning above _SURE, if it exceeds the probability of being best by _SURER and
-#: is for _MANY times more decisions than there are rewards.
-_SURE, _SURER, _MANY = 0.9, 0.3, 50
+Given = Any  # values by name, or what the functions of a `Features` take
 
 
 class Agent:
@@ -66,7 +61,7 @@ class Agent:
         What a reward is, a name or a Family: Bernoulli by default, or bounded where a `range` is
         given.
     policy
-        The algorithm that chooses: BelMan by default.
+        The algorithm that chooses, a name or one of `belman.policies`: BelMan by default.
     prior, priors
         The belief about every arm at first, and that about single ones by name.
     range, clip
@@ -122,17 +117,17 @@ class Agent:
         self,
         arms: Iterable[Hashable] | None = None,
         family: str | Family | None = None,
-        policy: Policy | DependentPolicy | None = None,
+        policy: str | Policy | DependentPolicy | None = None,
         *,
         prior: ArrayLike | None = None,
-        priors: Mapping[Hashable, ArrayLike] | None = None,
+        priors: Mapping[Any, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
         clip: bool | None = None,
         minimise: bool | None = None,
         discount: float | None = None,
         drift: str | Drift | None = None,
         last: int | None = None,
-        start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
+        start: Agent | str | os.PathLike[str] | Mapping[Any, Sequence[float]] | None = None,
         segments: Sequence[str] | None = None,
         context: Any = None,
         features: Any = None,
@@ -150,6 +145,7 @@ class Agent:
             del given[name]
         words = chance.generator(validate.check_seed(seed))
         functions = functions_of(given)
+        given["policy"] = validate.policy_named(policy)
         self._begin(decider_of(given, words), words, functions)
         self.control = control
         self.stop_when = stop_when
@@ -289,8 +285,8 @@ class Agent:
         n: int,
         *,
         context: Given | None = None,
-        floor: float | Mapping[Hashable, float] | None = None,
-    ) -> dict[Hashable, float]:
+        floor: float | Mapping[Any, float] | None = None,
+    ) -> dict[Any, float]:
         """Return the weights of the arms for the next `n` decisions: the shares in which the policy
         would play them if nothing were learnt meanwhile. Nothing is changed by looking.
 
@@ -309,14 +305,8 @@ class Agent:
         shares = Shares(check_floor(floor or None, inner.arms))
         shares.check(inner.arms)
         found = inner.weights(Asking(), count, shares)
-        leader = max(found, key=found.__getitem__)
-        if found[leader] > _SURE and count > _MANY * inner.turn:
-            chance = inner.beliefs(Asking(), 0.95).row(leader)["P(best)"]
-            if found[leader] > chance + _SURER:
-                best = f"it is the best with a probability of {chance:.0%}"
-                given = f"arm {shown(leader)} gets {found[leader]:.0%} of {n:,} decisions"
-                remedy = "ask for fewer decisions at a time, or give a floor"
-                warnings.warn(f"{given}, and {best}: {remedy}", UserWarning, stacklevel=2)
+        if caution := inner.caution(Asking(), found, count):
+            warnings.warn(caution, UserWarning, stacklevel=2)
         return found
 
     # Telling
@@ -438,7 +428,7 @@ class Agent:
         return {arm: tuple(row) for arm, row in rows if any(row)}
 
     @provisional.setter
-    def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
+    def provisional(self, counts: Mapping[Any, ArrayLike]) -> None:
         decider = self._as(IndependentDecider, "provisional counts")
         given = validate.check_provisional(counts, decider.family)
         found = np.zeros((len(decider.arms), 3))
@@ -450,7 +440,7 @@ class Agent:
     # Arms
 
     @property
-    def arms(self) -> tuple[Hashable, ...]:
+    def arms(self) -> tuple[Any, ...]:
         """The names of the arms in play, in order."""
         return self._decider.arms
 
@@ -519,8 +509,8 @@ class Agent:
         return self._decider.policy
 
     @policy.setter
-    def policy(self, policy: Policy | DependentPolicy) -> None:
-        self._decider.set_policy(policy)
+    def policy(self, policy: str | Policy | DependentPolicy) -> None:
+        self._decider.set_policy(validate.policy_named(policy))
 
     @property
     def exposure(self) -> Exposure:
@@ -688,7 +678,7 @@ class Agent:
         """
         return self._as(SegmentedDecider, "segments").strengths()
 
-    def borrowed(self, context: Given) -> dict[Hashable, float]:
+    def borrowed(self, context: Given) -> dict[Any, float]:
         """Return the share of other segments' rewards of each arm that counts in this one."""
         decider = self._as(SegmentedDecider, "segments")
         return decider.segments.shares(decider.segments.key(context))

@@ -4,6 +4,7 @@ every server, edge and phone, with nothing but the standard library. It is the p
 """
 
 from .assign import assign, point
+from .assigners import Elsewhere, Eppo, GrowthBook
 from .client import Client
 from .documents import Assignment, Weights, schema
 from .local_decider import LocalDecider
@@ -18,6 +19,9 @@ __all__ = [
     "Assignment",
     "BelmanError",
     "Client",
+    "Elsewhere",
+    "Eppo",
+    "GrowthBook",
     "LocalDecider",
     "Prefetched",
     "RemoteStudy",

@@ -22,15 +22,22 @@ POINTS = 2**32
 Cut = tuple[int, int]
 
 
-def in_points(weights: Sequence[float]) -> list[int]:
-    """Weights that add up to 1 as whole numbers of points that add up to all.
+def in_points(weights: Sequence[float], points: int = POINTS) -> list[int]:
+    """Weights that add up to 1 as whole numbers of points that add up to all. Where points are few,
+    an arm with a weight has one at least.
 
     >>> in_points([0.5, 0.25, 0.25])
     [2147483648, 1073741824, 1073741824]
+    >>> in_points([0.99999, 0.00001], 10_000)
+    [9999, 1]
     """
-    exact = [weight * POINTS for weight in weights]
-    counts = [int(number) for number in exact]
-    rest = POINTS - sum(counts)
+    exact = [weight * points for weight in weights]
+    least = int(points < POINTS)
+    counts = [max(int(number), least if number > 0.0 else 0) for number in exact]
+    while (over := sum(counts) - points) > 0:
+        most = max(range(len(counts)), key=counts.__getitem__)
+        counts[most] -= min(over, counts[most] - 1)
+    rest = points - sum(counts)
     nearest = sorted(range(len(counts)), key=lambda arm: counts[arm] - exact[arm])
     for place in range(abs(rest)):
         counts[nearest[place % len(counts)]] += 1 if rest > 0 else -1
@@ -38,10 +45,11 @@ def in_points(weights: Sequence[float]) -> list[int]:
 
 
 def counts_of(cuts: Sequence[Cut], arms: int) -> list[int]:
-    """How many points each arm has."""
+    """How many points each arm has; those of no arm (a place below 0) count for none."""
     counts, start = [0] * arms, 0
     for end, arm in cuts:
-        counts[arm] += end - start
+        if arm >= 0:
+            counts[arm] += end - start
         start = end
     return counts
 
@@ -139,8 +147,9 @@ def move_as_few(cuts: Sequence[Cut], counts: Sequence[int]) -> list[Cut]:
     >>> move_as_few(cuts, in_points([0.25, 0.5, 0.25]))
     [(1073741824, 0), (3221225472, 1), (4294967296, 2)]
     """
-    if sum(counts) != POINTS or min(counts) < 0:
-        raise WeightsError(f"counts={list(counts)!r} do not add up to {POINTS} points")
+    points = cuts[-1][0]
+    if sum(counts) != points or min(counts) < 0:
+        raise WeightsError(f"counts={list(counts)!r} do not add up to {points} points")
     ends = [0, *(end for end, _ in cuts)]
     stretches = [
         _Stretch(end - start, arm)

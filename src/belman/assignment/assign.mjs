@@ -406,6 +406,36 @@ export function point(salt, unit) {
   return pointOf(encoder.encode(salt + "\0"), nameOf(unit));
 }
 
+// FNV-1a (32 bits) over UTF-16 code units.
+function fnv1a(text) {
+  let found = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) found = Math.imul(found ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return found;
+}
+
+// The bucket of a unit by GrowthBook's hash: one of 1,000 in version 1, of 10,000 in version 2.
+const bucketOf = (seed, name, version) =>
+  version === 1 ? fnv1a(name + seed) % 1000 : fnv1a(String(fnv1a(seed + name))) % 10000;
+const BUCKETS = { 1: 1000, 2: 10000 };
+const isRange = (range) => Array.isArray(range) && range.length === 2 && range.every(isNumber) && range[0] <= range[1];
+
+// Who hashes units where it is not belman; only GrowthBook's hash is here.
+function prepareAssigner(assigner) {
+  if (isNone(assigner)) return null;
+  const { by, hash_version = 2, filters = [] } = assigner;
+  if (by !== "growthbook") throw refused(`its units are assigned by ${by}, which this module cannot do`);
+  const all = [{ seed: "", hash_version, ranges: [] }, ...(Array.isArray(filters) ? filters : [null])];
+  const fits = all.every((one) => typeof one?.seed === "string" && Object.hasOwn(BUCKETS, one.hash_version)
+    && Array.isArray(one.ranges) && one.ranges.every(isRange));
+  if (!fits) throw refused("its assigner cannot be");
+  return { version: hash_version, filters, points: BUCKETS[hash_version] };
+}
+
+const takesPart = ({ filters }, name) => filters.every(({ seed, hash_version, ranges }) => {
+  const n = bucketOf(seed, name, hash_version) / BUCKETS[hash_version];
+  return ranges.some(([start, end]) => start <= n && n < end);
+});
+
 const prepared = new WeakMap();
 
 const refused = (why) => new TypeError(`this is not a weights document: ${why}`);
@@ -562,22 +592,27 @@ function pointsIn(ready, floors, context) {
 function prepare(weights) {
   check(weights);
   const counts = new Array(weights.arms.length).fill(0);
+  const assigner = prepareAssigner(weights.assigner), points = assigner?.points ?? POINTS;
+  if (assigner !== null && !isNone(weights.contexts)) throw refused("its assigner cannot decide by contexts");
   const ends = new Float64Array(weights.cuts.length);
   let last = 0;
   weights.cuts.forEach((cut, i) => {
     const [end, arm] = Array.isArray(cut) && cut.length === 2 ? cut : [];
-    if (!isWhole(end, last + 1) || !isWhole(arm, 0) || arm >= counts.length) throw refused(`cut ${i} is none`);
-    counts[arm] += end - last;
+    const least = assigner === null ? 0 : -1; // the place of no arm
+    if (!isWhole(end, last + 1) || !isWhole(arm, least) || arm >= counts.length) throw refused(`cut ${i} is none`);
+    if (arm >= 0) counts[arm] += end - last;
     ends[i] = last = end;
   });
-  if (last !== POINTS) throw refused(`its cuts end at ${last}`);
+  const taken = counts.reduce((sum, count) => sum + count, 0);
+  if (last !== points || taken === 0) throw refused(`its cuts end at ${last}`);
   const shares = weights.weights;
-  if (!Array.isArray(shares) || shares.length !== counts.length || counts.some((count, i) => count / POINTS !== shares[i])) {
+  if (!Array.isArray(shares) || shares.length !== counts.length || counts.some((count, i) => count / taken !== shares[i])) {
     throw refused("its weights are not those of its cuts");
   }
   const answers = weights.arms.map((arm, i) =>
-    Object.freeze({ arm, chance: counts[i] / POINTS, version: weights.version }));
+    Object.freeze({ arm, chance: counts[i] / taken, version: weights.version }));
   const ready = {
+    assigner,
     prefix: encoder.encode(weights.salt + "\0"),
     ends,
     answers: weights.cuts.map(([, arm]) => answers[arm]),
@@ -587,8 +622,9 @@ function prepare(weights) {
   return ready;
 }
 
-function look({ prefix, ends, answers, contexts }, unit, weights, context) {
-  const at = pointOf(prefix, nameOf(unit));
+function look({ assigner, prefix, ends, answers, contexts }, unit, weights, context) {
+  const name = nameOf(unit);
+  const at = assigner === null ? pointOf(prefix, name) : bucketOf(weights.salt, name, assigner.version);
   if (contexts !== null && !isNone(context)) {
     const counts = pointsIn(contexts, weights.floors, context);
     let arm = 0;
@@ -600,6 +636,9 @@ function look({ prefix, ends, answers, contexts }, unit, weights, context) {
     const middle = (low + high) >> 1;
     if (at < ends[middle]) high = middle;
     else low = middle + 1;
+  }
+  if (answers[low] === undefined || (assigner !== null && !takesPart(assigner, name))) {
+    throw new TypeError(`unit ${name} takes no part in version ${weights.version}`);
   }
   return answers[low];
 }

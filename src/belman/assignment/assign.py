@@ -45,6 +45,20 @@ def point(salt: str, unit: Unit) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
+def point_in(weights: Weights, unit: Unit) -> int:
+    """Return the point of a unit by whoever assigns units of these weights, below 0 where the unit
+    takes no part.
+    """
+    if weights.assigner is None:
+        return point(weights.salt, unit)
+    try:
+        return weights.assigner.point(weights.salt, as_text(unit))
+    except UnicodeEncodeError:
+        raise WeightsError(
+            f"unit={unit!r} cannot be assigned: half a character is not text"
+        ) from None
+
+
 def assign(weights: Weights, unit: Unit, context: Mapping[str, Any] | None = None) -> Assignment:
     """The arm of a unit, its chance, and the version of the weights; in a `context`, where the
     weights are those of a study with contexts.
@@ -56,6 +70,8 @@ def assign(weights: Weights, unit: Unit, context: Mapping[str, Any] | None = Non
     >>> assign(weights, "user-1")
     Assignment(arm='green', chance=0.25, version=1)
     """
+    if weights.assigner is not None:
+        return weights.answer(point_in(weights, unit))
     try:
         digest = blake2s(weights.prefix + unit.encode()).digest()  # type: ignore[union-attr]
     except (AttributeError, UnicodeEncodeError):

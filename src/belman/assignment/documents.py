@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
+from .assigners import BELMAN, OUTSIDE, Assigner, GrowthBook, assigner_in
 from .contexts import Contexts
 from .refusals import BelmanError, WeightsError
 
@@ -50,7 +51,9 @@ class Weights:
     named, and so on up to 2³². `weights` are the shares of points, exactly. `floors` are the least
     weights that were asked for, `decisions` for how many decisions the weights were made, and
     `published` and `valid_until` times in seconds since 1970. With `contexts` a unit is assigned by
-    its context, and cuts and weights are for units without a context.
+    its context, and cuts and weights are for units without a context. The `assigner` says who
+    hashes units, where that is not belman: then ends go up to its number of points, points at the
+    place −1 have no arm, and weights are shares of those that have one.
 
     >>> first = Weights.of("checkout", {"blue": 0.9, "green": 0.1}, salt="s1")
     >>> second = first.following({"blue": 0.5, "green": 0.5})
@@ -69,20 +72,23 @@ class Weights:
     published: float | None = None
     valid_until: float | None = None
     contexts: Contexts | None = None
+    assigner: Assigner | None = None
     weights: tuple[float, ...] = field(init=False)
     prefix: bytes = field(init=False, repr=False, compare=False)
     ends: list[int] = field(init=False, repr=False, compare=False)
-    answers: list[Assignment] = field(init=False, repr=False, compare=False)
+    answers: list[Assignment | None] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self)
         counts = counts_of(self.cuts, len(self.arms))
-        chances = tuple(count / POINTS for count in counts)
+        points = POINTS if self.assigner is None else sum(counts)
+        chances = tuple(count / points for count in counts)
         object.__setattr__(self, "weights", chances)
         object.__setattr__(self, "prefix", prefix_of(self.salt))
         object.__setattr__(self, "ends", [end for end, _ in self.cuts])
         answers = [Assignment(arm, chances[a], self.version) for a, arm in enumerate(self.arms)]
-        object.__setattr__(self, "answers", [answers[arm] for _, arm in self.cuts])
+        own = [None if arm == OUTSIDE else answers[arm] for _, arm in self.cuts]
+        object.__setattr__(self, "answers", own)
 
     @classmethod
     def of(
@@ -98,12 +104,14 @@ class Weights:
         published: float | None = None,
         valid_until: float | None = None,
         contexts: Contexts | None = None,
+        assigner: Assigner | None = None,
     ) -> Weights:
         """The first weights of a study, one stretch of points an arm."""
-        cuts = tuple(lay_out(in_points(_checked(weights))))
+        points = POINTS if assigner is None else assigner.points
+        cuts = tuple(lay_out(in_points(_checked(weights), points)))
         parts = (tuple(weights), cuts, _floors(weights, floors))
         times = (decisions, published, valid_until)
-        return cls(study, version, salt, *parts, segment, *times, contexts)
+        return cls(study, version, salt, *parts, segment, *times, contexts, assigner)
 
     def following(
         self,
@@ -114,15 +122,19 @@ class Weights:
         published: float | None = None,
         valid_until: float | None = None,
     ) -> Weights:
-        """The next version: ½ Σ|Δw| of the units move, the least possible; arms may come and go."""
-        arms = tuple(weights)
+        """The next version: ½ Σ|Δw| of the units move, the least possible; arms may come and go.
+        Where GrowthBook assigns, each arm has one range, and more units may move.
+        """
+        arms, points = tuple(weights), self.cuts[-1][0]
         gone = [arm for arm in self.arms if arm not in weights]
         places = {arm: place for place, arm in enumerate([*arms, *gone])}
         cuts = [(end, places[self.arms[place]]) for end, place in self.cuts]
-        counts = in_points(_checked(weights)) + [0] * len(gone)
+        counts = in_points(_checked(weights), points) + [0] * len(gone)
         of = (self.study, self.version + 1, self.salt)
-        moved, own = tuple(move_as_few(cuts, counts)), _floors(weights, floors)
-        return Weights(*of, arms, moved, own, self.segment, decisions, published, valid_until)
+        in_order = isinstance(self.assigner, GrowthBook)
+        moved = tuple(lay_out(counts) if in_order else move_as_few(cuts, counts))
+        own, times = _floors(weights, floors), (decisions, published, valid_until)
+        return Weights(*of, arms, moved, own, self.segment, *times, None, self.assigner)
 
     def chances(self, context: object = None) -> tuple[float, ...]:
         """The chance of every arm in a context, or for a unit without a context.
@@ -135,10 +147,20 @@ class Weights:
         counts = self.contexts.points(self.contexts.wins(context), self.floors)
         return tuple(count / POINTS for count in counts)
 
+    @property
+    def by(self) -> str:
+        """The name of who assigns units."""
+        return BELMAN if self.assigner is None else self.assigner.by
+
     def answer(self, place: int, context: object = None) -> Assignment:
-        """The assignment of a unit that falls on a point, in a context."""
+        """The assignment of a unit that falls on a point, in a context; WeightsError where the
+        unit takes no part.
+        """
         if self.contexts is None or context is None:
-            return self.answers[bisect_right(self.ends, place)]
+            found = self.answers[bisect_right(self.ends, place)] if place >= 0 else None
+            if found is None:
+                raise WeightsError(f"this unit takes no part in version {self.version}")
+            return found
         end, chances = 0.0, self.chances(context)
         for arm, chance in enumerate(chances):
             end += chance * POINTS
@@ -150,9 +172,10 @@ class Weights:
         """The document as plain data."""
         found = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
         lists = ("arms", "cuts", "floors", "weights")
-        contexts = found.pop("contexts")
+        contexts, assigner = found.pop("contexts"), found.pop("assigner")
         found |= {name: list(found[name]) for name in lists}
         own = {} if contexts is None else {"contexts": contexts.described()}
+        own |= {} if assigner is None else {"assigner": assigner.described()}
         return {"format": FORMAT, **found, **own}
 
     def to_json(self) -> str:
@@ -189,6 +212,8 @@ class Weights:
         given["arms"], given["floors"] = tuple(given["arms"]), tuple(given["floors"])
         if given.get("contexts") is not None:
             given["contexts"] = Contexts.from_described(given["contexts"])
+        if given.get("assigner") is not None:
+            given["assigner"] = assigner_in(given["assigner"])
         try:
             made = cls(**given)
         except TypeError as error:
@@ -202,7 +227,7 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of documents and of signed ones.
 
     >>> sorted(schema()["$defs"])
-    ['contexts', 'envelope', 'weights']
+    ['assigner', 'contexts', 'envelope', 'weights']
     """
     text = Path(__file__).with_name("weights.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
@@ -271,21 +296,28 @@ def _check(made: Weights) -> None:
     ):
         if not holds:
             raise WeightsError(f"{name}={getattr(made, name)!r} {words}")
-    _check_cuts(made.cuts, len(made.arms))
+    assigner = made.assigner
+    _check_cuts(
+        made.cuts, len(made.arms), POINTS if assigner is None else assigner.points, assigner
+    )
+    if made.contexts is not None and assigner is not None:
+        raise WeightsError(f"{assigner.by} cannot decide by the contexts of a document")
     if made.contexts is not None:
         _check_contexts(made.contexts, made.arms, made.floors)
 
 
-def _check_cuts(cuts: Sequence[Cut], arms: int) -> None:
-    last = 0
+def _check_cuts(cuts: Sequence[Cut], arms: int, points: int, assigner: Assigner | None) -> None:
+    last, least = 0, 0 if assigner is None else OUTSIDE
     for end, arm in cuts:
-        if not _is_whole(end, last + 1) or not _is_whole(arm, 0) or arm >= arms:
+        if not _is_whole(end, last + 1) or not _is_whole(arm, least) or arm >= arms:
             raise WeightsError(
                 f"cut {(end, arm)!r} is not valid: ends rise, and arms are 0 to {arms - 1}"
             )
         last = end
-    if last != POINTS:
-        raise WeightsError(f"the cuts end at {last}: they must end at {POINTS}")
+    if last != points:
+        raise WeightsError(f"the cuts end at {last}: they must end at {points}")
+    if all(arm == OUTSIDE for _, arm in cuts):
+        raise WeightsError("no point of this document belongs to an arm")
 
 
 def _check_contexts(contexts: Contexts, arms: Sequence[Arm], floors: Sequence[float]) -> None:

@@ -15,7 +15,7 @@ class RemoteTicket(NamedTuple):
     """One decision: hand in `id` with the reward; `probability` is the chance `arm` had."""
 
     id: str
-    arm: Hashable
+    arm: Any
     probability: float
     uniform: bool
     time: float

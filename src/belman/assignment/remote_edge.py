@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .client import AnyClient
 
 _CHUNK = 5_000  # rows of a request
-_ROW = ("unit", "version", "arm", "reward", "time", "attributes", "context")
-_CORRECTION = ("unit", "version", "arm", "was", "reward", "attributes")
+_ROW = ("unit", "version", "arm", "reward", "time", "attributes", "context", "chances")
+_CORRECTION = ("unit", "version", "arm", "was", "reward", "attributes", "chances")
 
 
 class RemoteEdge:
@@ -43,6 +43,7 @@ class RemoteEdge:
         every: float | None = None,
         valid_for: float | None = 86_400.0,
         segment: str | None = None,
+        by: str = "belman",
         reason: str = "",
         key: str | None = None,
     ) -> Weights:
@@ -50,8 +51,13 @@ class RemoteEdge:
         `Study.publish`.
         """
         body: dict[str, Any] = {"decisions": decisions, "every": every, "valid_for": valid_for}
-        body |= {"segment": segment, "reason": reason}
+        body |= {"segment": segment, "by": by, "reason": reason}
         return Weights.from_described(self._post("publish", body, key))
+
+    def declare(self, weights: Weights, reason: str = "", *, key: str | None = None) -> Weights:
+        """Tell by which weights somebody else assigned units; see `Study.declare`."""
+        body = {"weights": weights.described(), "reason": reason}
+        return Weights.from_described(self._post("declare", body, key))
 
     def weights(self, segment: str | None = None) -> Weights:
         """The published weights that stand now."""
@@ -66,8 +72,8 @@ class RemoteEdge:
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
     ) -> int:
-        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time, attributes
-        and a context behind, or mappings, also of sums; the count.
+        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time, attributes,
+        a context and chances behind, or mappings, also of sums; the count.
 
         A request holds 5,000 of them, and counts as a whole or not at all; sent again with the same
         `key`, all that was heard already is left alone.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
@@ -24,12 +24,13 @@ from belman.cli import (  # noqa: F401 (each has commands of the application)
     run,
     service,
     study_create,
+    study_import,
     study_look,
     study_steer,
     trial,
 )
 from belman.cli.commands import app
-from belman.cli.output import console
+from belman.cli.output import console, errors
 from belman.errors import BelmanError, MissingExtraError
 from belman.escaping import for_terminal
 from belman.exposure import EXPOSURES
@@ -77,11 +78,18 @@ def _first_lines(members: Mapping[str, Any]) -> dict[str, str]:
     return {name: (inspect.getdoc(one) or "").splitlines()[0] for name, one in members.items()}
 
 
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning as a line of its words."""
+    words = escape(for_terminal(str(message), lines=True))
+    errors.print(f"[bold yellow]warning:[/bold yellow] {words}", highlight=False)
+
+
 def main() -> None:
     """Run the command line; errors of ours are one line and exit code 2."""
+    warnings.showwarning = _warn
     try:
         app()
     except BelmanError as error:
         words = escape(for_terminal(str(error), lines=True))
-        Console(stderr=True).print(f"[bold red]error:[/bold red] {words}", highlight=False)
+        errors.print(f"[bold red]error:[/bold red] {words}", highlight=False)
         raise SystemExit(2) from None

@@ -11,25 +11,27 @@ from belman.cli.parse import numbers, pairs, split
 from belman.errors import SettingError, listing, nearest
 from belman.families import Family
 from belman.problems import (
-    Drifting,
     Problem,
+    batched,
     changing,
     coming_and_going,
     corrupted,
     delayed,
     from_rewards,
     random_walk,
+    renewing,
     sinusoid,
 )
 from belman.problems.stationary import RandomStationary, Stationary
 from belman.validate import require_one_of
 
 #: What makes each, and what it gets unless the user says otherwise.
-WORLDS: dict[str, tuple[Callable[..., Drifting], dict[str, Any]]] = {
+WORLDS: dict[str, tuple[Callable[..., Problem], dict[str, Any]]] = {
     "drifting": (changing, {"arms": 3, "changes": 4, "seed": 1}),
     "random-walk": (random_walk, {"arms": 3, "step": 0.005, "seed": 1}),
     "coming-and-going": (coming_and_going, {"arms": 6, "seed": 1}),
     "sinusoid": (sinusoid, {"arms": 3, "period": 1_000.0}),
+    "renewing": (renewing, {"arms": 3, "chance": 0.001}),
 }
 
 
@@ -109,7 +111,7 @@ def changing_problem(words: str, options: dict[str, Any]) -> Problem:
     >>> changing_problem("sinusoid:arms=2", {**DEFAULTS, "horizon": 500}).arms
     2
     """
-    for name in ("means", "random_arms", "rewards", "delays"):
+    for name in ("means", "random_arms", "rewards"):
         if options[name] is not None:
             raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
     law = spec.build({"name": options["family"], **options["settings"]}, Family)
@@ -118,14 +120,18 @@ def changing_problem(words: str, options: dict[str, Any]) -> Problem:
 
 
 def late(problem: Problem, options: dict[str, Any]) -> Problem:
-    """The problem with late rewards, if there are delays: `expon:scale=30`, one of SciPy's.
+    """The problem with late rewards, if there are delays (`expon:scale=30`, one of SciPy's), and in
+    batches, if their size is given.
 
     >>> shop = late(Stationary(spec.build("bernoulli"), (0.04, 0.03)), {
-    ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window"})
+    ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window",
+    ...     "batch": None})
     >>> shop.told, round(shop.quantiles[0][512], 1)
     ('window', 20.2)
     """
     words, window = options["delays"], options["window"]
+    if options["batch"] is not None:
+        return batched(late(problem, {**options, "batch": None}), options["batch"])
     if (words is None) != (window is None):
         raise SettingError("late rewards need both delays and a window: --delays … --window …")
     if words is None:
@@ -146,7 +152,7 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
     return delayed(problem, frozen, window, arrivals=arrivals, told=told)
 
 
-def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> Drifting:
+def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> Problem:
     """The problem of that name for so many turns.
 
     >>> from belman.families import Bernoulli
@@ -155,12 +161,16 @@ def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> 
     """
     require_one_of("problem", name, WORLDS)
     make, usual = WORLDS[name]
-    takes = [one for one in inspect.signature(make).parameters if one not in ("family", "horizon")]
+    every = list(inspect.signature(make).parameters)
+    takes = [one for one in every if one not in ("family", "horizon")]
+    given = {"horizon": horizon} if "horizon" in every else {}
     for key in settings:
         if key not in takes:
             there = f"it has {listing(takes)}{nearest(key, takes)}"
             raise SettingError(f"problem {name!r} has no setting {key!r}: {there}")
+    if settings.get("seed") == "none":
+        settings = {**settings, "seed": None}
     try:
-        return make(horizon=horizon, family=family, **{**usual, **settings})
+        return make(**given, family=family, **{**usual, **settings})
     except (TypeError, ValueError) as error:
         raise SettingError(f"problem {name!r} does not take these settings: {error}") from None

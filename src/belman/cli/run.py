@@ -47,7 +47,7 @@ OPTIONS: dict[str, tuple[Any, Any, str]] = {
         str,
         None,
         "Instead of means: means that change over time: drifting:arms=3,changes=4, random-walk, "
-        "sinusoid or coming-and-going.",
+        "sinusoid, coming-and-going or renewing; with seed=none drawn anew in every run.",
     ),
     "delays": (
         str,
@@ -60,6 +60,11 @@ OPTIONS: dict[str, tuple[Any, Any, str]] = {
         str,
         "early",
         "With --delays: when the policy learns: early, window, late, naive or 'at once'.",
+    ),
+    "batch": (
+        int,
+        None,
+        "Decide so many turns by weights, and tell what came in at their end.",
     ),
     "policies": (
         str,

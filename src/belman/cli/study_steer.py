@@ -71,6 +71,7 @@ def guard(study: Study, limits: list[str] | None = None, *, reason: str = "") ->
     every="Seconds until the next version is due.",
     valid_for="Seconds for which they may be used if they cannot be renewed.",
     segment="The part of the units that they are for.",
+    by="Whose hash assigns units: belman, growthbook or eppo.",
     signed="Print the signed document.",
 )
 def publish(
@@ -80,12 +81,13 @@ def publish(
     every: float | None = None,
     valid_for: float = 86_400.0,
     segment: str | None = None,
+    by: str = "belman",
     signed: bool = False,
     reason: str = "",
 ) -> None:
     """Publish weights (traffic shares) as a document by which any server assigns units."""
     found = study.publish(
-        decisions, every=every, valid_for=valid_for, segment=segment, reason=reason
+        decisions, every=every, valid_for=valid_for, segment=segment, by=by, reason=reason
     )
     print_plain(sign(found, study.signing_key) if signed else found.to_json())
 

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
+from belman.bridges.flag_routes import FlagRoutes
 from belman.dashboard import demo as simulation
 from belman.dashboard.feeds import Feeds
 from belman.dashboard.routes import router
@@ -21,7 +22,9 @@ def application(
     if demo:
         name = simulation.new_study(storage, seed).name
         background.append(partial(simulation.play, name=name, seed=seed))
-    app = create_app(storage, routers=[router], background=background, **options)
+    app = create_app(
+        storage, routers=[router], background=background, middleware=[FlagRoutes], **options
+    )
     app.state.feeds = Feeds(app.state.registry)
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()
     return app

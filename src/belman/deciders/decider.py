@@ -20,9 +20,13 @@ import numpy as np
 from belman import chance
 from belman.deciders.learnt import Anew, Sums
 from belman.deciders.shares import NO_SHARES, Shares
-from belman.errors import SettingError
+from belman.errors import SettingError, shown
 from belman.measures.report import Known
 from belman.table import Table
+
+#: A weight calls for caution above _SURE, if it exceeds the probability of being best by _SURER and
+#: is for _MANY times more decisions than there are rewards.
+_SURE, _SURER, _MANY = 0.9, 0.3, 50
 
 #: Plain data that JSON can hold.
 Plain = dict[str, Any]
@@ -139,6 +143,20 @@ class Decider(ABC):
         were learnt meanwhile; nothing is changed.
         """
         raise SettingError("a belief along features decides with every ask, and has no weights")
+
+    def caution(self, asking: Asking, weights: Mapping[Any, float], n: int) -> str:
+        """Return a sentence where weights for `n` decisions are far surer than what is known;
+        elsewhere nothing.
+        """
+        leader = max(weights, key=weights.__getitem__)
+        if weights[leader] <= _SURE or n <= _MANY * self.turn:
+            return ""
+        chance = self.beliefs(asking, 0.95).row(leader)["P(best)"]
+        if weights[leader] <= chance + _SURER:
+            return ""
+        best = f"it is the best with a probability of {chance:.0%}"
+        given = f"arm {shown(leader)} gets {weights[leader]:.0%} of {n:,} decisions"
+        return f"{given}, and {best}: ask for fewer decisions at a time, or give a floor"
 
     def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
         """Return the chance of every arm at hand with which the next `n` decisions are to be drawn,

@@ -175,6 +175,21 @@ def check_priors(priors: Mapping[Hashable, Any] | None) -> Mapping[Hashable, Any
     return priors or {}
 
 
+def policy_named(given: Any) -> Any:
+    """Return the policy of that name, with the settings it has by itself; whatever is no name as it
+    is.
+
+    >>> policy_named("thompson"), policy_named("lin-ucb")
+    (Thompson(), LinUCB(alpha=1.0))
+    """
+    if not isinstance(given, str):
+        return given
+    from belman import spec  # which takes a while to import
+    from belman.policies.dependent import DEPENDENT_POLICIES
+
+    return spec.build(given, DependentPolicy if given in DEPENDENT_POLICIES else Policy)
+
+
 def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
     """A policy that an agent can follow with this family and so many arms."""
     if isinstance(policy, DependentPolicy):

@@ -7,7 +7,7 @@ import os
 import threading
 import time as clocks
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -58,12 +58,12 @@ class Dispatcher(Desk):
         *,
         learns: str = "time",
         queues: Iterable[Hashable] = (None,),
-        policy: Policy | None = None,
+        policy: str | Policy | None = None,
         limit: int | None = None,
         penalty: float = 10.0,
         prior: ArrayLike | None = None,
         discount: float = 1.0,
-        slots: int | str | LearntSlots | Mapping[Hashable, int | str | LearntSlots] = 1,
+        slots: int | str | LearntSlots | Mapping[Any, int | str | LearntSlots] = 1,
         time_limit: float | None = None,
         breaker: Breaker | None = None,
         seed: int | None = None,

@@ -62,7 +62,7 @@ class Roster:
         *,
         learns: str = "time",
         queues: Iterable[Hashable] = (None,),
-        policy: Policy | None = None,
+        policy: str | Policy | None = None,
         limit: int | None = None,
         penalty: float = 10.0,
         prior: ArrayLike | None = None,

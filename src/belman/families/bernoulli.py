@@ -128,6 +128,11 @@ KERNELS = FamilyKernels.of(beta.KERNELS, globals())
 class Bernoulli(Family):
     """Rewards 0 and 1 (or in between) of unknown chance θ; the belief is Beta(α, β), or Beta(1, 1).
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Beta(1, 1).
+
     >>> arm = Bernoulli()
     >>> belief = arm.update(arm.prior, 1)
     >>> [float(x) for x in belief], round(arm.expected_reward(belief), 3)

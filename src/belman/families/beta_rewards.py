@@ -59,6 +59,13 @@ class BetaRewards(OneParameter):
 
     The default prior (−1, 1) is worth one reward of 1/e.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default (−1, 1).
+    b
+        The second parameter of the rewards' Beta distribution.
+
     >>> arm = BetaRewards(b=2.0)
     >>> [round(float(x), 3) for x in arm.update(arm.prior, 0.5)]
     [-1.693, 2.0]

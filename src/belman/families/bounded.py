@@ -36,6 +36,18 @@ class Bounded(Family):
     by the two beside them. The belief is then the Dirichlet distribution of their chances, d is
     K_inf, and Thompson sampling is NPTS; a turn costs more, and every arm has as many numbers.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default (0, 1, 1).
+    concentration
+        That of the Beta distributions from which a simulation draws rewards; a belief never reads
+        it.
+    moments
+        How many moments of rewards are kept, 1 or 2.
+    atoms
+        How many points of the range have counts of their own, from 9 to 65; 0 keeps moments.
+
     >>> arm = Bounded()
     >>> belief = arm.prior
     >>> for rating in (0.2, 0.4, 0.6):
@@ -104,7 +116,17 @@ class Bounded(Family):
         return (0.0, *belief)
 
     def as_coin(self, belief: ArrayLike) -> Floats:
-        """What is left of a belief where rewards are taken for coins of their mean: (alpha, beta).
+        """Reduce a belief to that on coins with the same means as the rewards.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        ndarray
+            The belief on the chance of such a coin, (alpha, beta).
 
         >>> Bounded().as_coin((0.64, 2.2, 2.8)).tolist()
         [2.2, 2.8]

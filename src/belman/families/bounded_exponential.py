@@ -224,6 +224,13 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 class BoundedExponential(Family):
     """Exponential rewards cut at a bound; the belief on the rate is Gamma(α, β), else Gamma(1, 1).
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Gamma(1, 1).
+    bound
+        The largest reward, at which longer ones are cut.
+
     >>> arm = BoundedExponential(bound=10.0)
     >>> [float(x) for x in arm.update(arm.update(arm.prior, 4.0), 10.0)]
     [2.0, 15.0]

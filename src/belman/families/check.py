@@ -11,14 +11,15 @@ misleads. Rewards of 0 and 1 leave nothing to decide: whatever made them, each i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from belman import frames
 from belman.engine import kernel
-from belman.errors import RewardError
+from belman.errors import RewardError, SettingError
 from belman.families.bernoulli import Bernoulli
 from belman.families.bounded import Bounded
 from belman.families.family import Family, Floats
@@ -56,7 +57,19 @@ class Fit(NamedTuple):
 
 
 class FamilyCheck(NamedTuple):
-    """Every family's fit, best first, the sizes of the resamples, and advice in a sentence."""
+    """Every family's fit, best first, the sizes of the resamples, and advice in a sentence.
+
+    Attributes
+    ----------
+    fits
+        The fit of every family, best first.
+    sizes
+        How many rewards the resamples have.
+    rewards
+        How many rewards were given.
+    recommendation
+        Advice, in a sentence.
+    """
 
     fits: tuple[Fit, ...]
     sizes: tuple[int, ...]
@@ -78,7 +91,13 @@ class FamilyCheck(NamedTuple):
         return Table(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON; what is not known is None."""
+        """Return plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            The fields by name; what is not known is None.
+        """
         fits = [
             {**fit._asdict(), "log_score": None if math.isnan(fit.log_score) else fit.log_score}
             for fit in self.fits
@@ -89,8 +108,32 @@ class FamilyCheck(NamedTuple):
         return f"{self.table}\n\n{self.recommendation}"
 
 
-def check(rewards: ArrayLike, arms: Sequence[Any] | None = None) -> FamilyCheck:
-    """How well each family fits these rewards, of one arm or of the arms that `arms` names.
+def check(
+    rewards: ArrayLike | frames.Given, arms: Sequence[Any] | str | None = None, *, column: str = ""
+) -> FamilyCheck:
+    """Compare how well each family fits these rewards, of one arm or of several.
+
+    Parameters
+    ----------
+    rewards
+        At least 20 rewards, or a table (a file, a data frame, columns by name) that has them.
+    arms
+        The arm of every reward, by default one for all; of a table, the name of the column that
+        has it.
+    column
+        The column of the rewards in a table, by default "reward".
+
+    Returns
+    -------
+    FamilyCheck
+        The fit of every family, and advice.
+
+    Raises
+    ------
+    RewardError
+        If rewards are not finite numbers, or too few.
+    SettingError
+        If `column` is given with rewards that are no table.
 
     >>> rng = np.random.default_rng(1)
     >>> spent = np.where(rng.random(5_000) < 0.05, rng.lognormal(3.0, 1.0, 5_000), 0.0)
@@ -98,7 +141,14 @@ def check(rewards: ArrayLike, arms: Sequence[Any] | None = None) -> FamilyCheck:
     >>> found.fits[0].family
     'money (log-normal)'
     """
-    values = _numbers(rewards)
+    if isinstance(rewards, Mapping) or frames.is_table(rewards):
+        frame = frames.read(rewards)
+        frame.require(column or "reward", *([arms] if isinstance(arms, str) else []))
+        rewards = frame.numbers(column or "reward")
+        arms = frame.names(arms) if isinstance(arms, str) else arms
+    elif column:
+        raise SettingError(f"column={column!r} is of a table, and the rewards are none")
+    values = _numbers(cast(ArrayLike, rewards))
     groups = _by_arm(values, arms)
     rng = np.random.default_rng(_SEED)
     sizes = tuple(size for size in SIZES if size <= max(map(len, groups))) or (len(values),)

@@ -51,6 +51,11 @@ class ChiSquared(OneParameter):
 
     The default prior (0, 1) is worth one reward of 2.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default (0, 1).
+
     >>> arm = ChiSquared()
     >>> [round(float(x), 3) for x in arm.update(arm.prior, 6.0)]
     [1.099, 2.0]

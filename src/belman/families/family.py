@@ -231,10 +231,22 @@ class FamilyKernels(Bundle):
 
     @classmethod
     def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
-        """The kernels of these names in a module's globals or a function's locals, and the belief.
+        """Make the bundle of a family from its kernels, with defaults for those that are not there.
 
         Without an own `spread` the mean fixes the distribution, without an own `common_mean` d is
         a Bregman divergence, and without an own `mean` the parameter is the mean.
+
+        Parameters
+        ----------
+        belief
+            The kernels of the belief.
+        named
+            Kernels by name, such as the globals of a module; other names are ignored.
+
+        Returns
+        -------
+        FamilyKernels
+            The bundle.
         """
         names = {part.name for part in fields(cls)} - {"belief"}
         found = {name: named[name] for name in names & named.keys()}
@@ -258,7 +270,13 @@ def term_count(dimension: int) -> int:
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """What a reward is: a distribution f_θ with an unknown θ per arm, and the belief on θ."""
+    """What a reward is: a distribution f_θ with an unknown θ per arm, and the belief on θ.
+
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default `default_prior()`.
+    """
 
     prior: tuple[float, ...] = field(default=(), kw_only=True)
 
@@ -299,19 +317,63 @@ class Family(ABC):
         object.__setattr__(self, "prior", self.check_prior(self.prior))
 
     def default_prior(self) -> tuple[float, ...]:
-        """The prior of an arm without observations: ones."""
+        """Return the prior of an arm that was never played.
+
+        Returns
+        -------
+        tuple of float
+            Its coordinates; ones unless the family has another.
+        """
         return (1.0,) * self.dimension
 
     @abstractmethod
     def supports(self, reward: float) -> bool:
-        """Whether a finite number is a possible reward."""
+        """Return whether a number is a possible reward.
+
+        Parameters
+        ----------
+        reward
+            A finite number.
+
+        Returns
+        -------
+        bool
+            Whether it is a possible reward.
+        """
 
     @abstractmethod
     def parameter_of(self, mean: float) -> tuple[float, ...]:
-        """θ of the reward distribution with that mean; raises FamilyError where there is none."""
+        """Return θ of the reward distribution with that mean.
+
+        Parameters
+        ----------
+        mean
+            The mean of the rewards.
+
+        Returns
+        -------
+        tuple of float
+            The parameters θ.
+
+        Raises
+        ------
+        FamilyError
+            If no distribution has that mean.
+        """
 
     def proper(self, belief: Sequence[float]) -> bool:
-        """Whether finite coordinates make a distribution that integrates to one."""
+        """Return whether coordinates make a proper distribution.
+
+        Parameters
+        ----------
+        belief
+            Finite coordinates.
+
+        Returns
+        -------
+        bool
+            Whether they make a distribution that integrates to one.
+        """
         return all(value > 0.0 for value in belief)
 
     @property
@@ -382,7 +444,23 @@ class Family(ABC):
         return len(self.coordinates)
 
     def check_reward(self, reward: object) -> float:
-        """The reward as a float; raises RewardError, saying why, where it is none of these."""
+        """Return the reward as a float, or refuse it.
+
+        Parameters
+        ----------
+        reward
+            What was given as a reward.
+
+        Returns
+        -------
+        float
+            The reward.
+
+        Raises
+        ------
+        RewardError
+            If it is not a possible reward, or too large.
+        """
         try:
             value = float(reward)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
@@ -396,11 +474,38 @@ class Family(ABC):
         return value
 
     def completed(self, belief: tuple[float, ...]) -> tuple[float, ...]:
-        """The coordinates of a belief of which a user may leave some out."""
+        """Fill in the coordinates that a user may leave out.
+
+        Parameters
+        ----------
+        belief
+            Coordinates, of which some may be left out.
+
+        Returns
+        -------
+        tuple of float
+            All coordinates, where the family knows the others.
+        """
         return belief
 
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
-        """The coordinates as floats; raises PriorError where they make no proper belief."""
+        """Return the coordinates of a belief as floats, or refuse them.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        tuple of float
+            The coordinates.
+
+        Raises
+        ------
+        PriorError
+            If they make no proper belief, or one that learns nothing more.
+        """
         try:
             if np.asarray(belief).dtype.kind in "US":
                 raise TypeError
@@ -417,7 +522,23 @@ class Family(ABC):
         return values
 
     def check_prior(self, prior: ArrayLike) -> tuple[float, ...]:
-        """The coordinates of a belief to begin with, whose counts are not lost beside rewards."""
+        """Return the coordinates of a prior as floats, or refuse them.
+
+        Parameters
+        ----------
+        prior
+            The coordinates of a belief.
+
+        Returns
+        -------
+        tuple of float
+            The coordinates.
+
+        Raises
+        ------
+        PriorError
+            If they make no proper belief, or one whose counts are lost beside rewards.
+        """
         values = self.check_belief(prior)
         if (why := self.too_weak(values)) is not None:
             raise PriorError(f"prior {shown(prior)} says too little: {why}")
@@ -426,7 +547,17 @@ class Family(ABC):
         return values
 
     def too_weak(self, prior: Sequence[float]) -> str | None:
-        """Which coordinate of a proper prior is too small to be kept beside rewards, or None.
+        """Say which coordinate of a prior is too small to be kept beside rewards.
+
+        Parameters
+        ----------
+        prior
+            The coordinates of a proper prior.
+
+        Returns
+        -------
+        str or None
+            The reason, or None where no coordinate is too small.
 
         >>> from belman.families import Bernoulli
         >>> Bernoulli().too_weak((1.0, 1e-13))
@@ -443,7 +574,17 @@ class Family(ABC):
         return PriorError(f"prior {shown(belief)} {why}: {wanted}")
 
     def beyond_reach(self, belief: ArrayLike) -> str | None:
-        """Which coordinate is too large (or no number) to learn from a reward, or None.
+        """Say which coordinate is too large, or not a number, to learn from a reward.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        str or None
+            The reason, or None where all can learn.
 
         >>> from belman.families import Poisson
         >>> Poisson().beyond_reach((1e17, 2.0))
@@ -494,12 +635,43 @@ class Family(ABC):
         return out
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
-        """Run a template `(family, constants, …)`, such as one over beliefs of many arms."""
+        """Run a kernel with the kernels and the constants of this family.
+
+        Parameters
+        ----------
+        template
+            A kernel `(family, constants, …)`, such as one over beliefs of many arms.
+        arguments
+            Its other arguments, by name.
+
+        Returns
+        -------
+        Any
+            What the kernel returns.
+        """
         when = LATER if self.closed_form else FIRST
         return entry(template, family=self.kernels)(when, constants=self.constants, **arguments)
 
     def update(self, belief: ArrayLike, reward: float) -> Floats:
-        """The belief after one reward, by Bayes' theorem."""
+        """Compute the belief after one reward, by Bayes' theorem.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        reward
+            One reward.
+
+        Returns
+        -------
+        ndarray
+            The coordinates of the belief.
+
+        Raises
+        ------
+        RewardError
+            If it is not a possible reward, or too large for this belief.
+        """
         after = self._row(belief)
         self._run(self.kernels.update, after, self.check_reward(reward))
         if (why := self.beyond_reach(after)) is not None:
@@ -509,11 +681,32 @@ class Family(ABC):
     def update_many(
         self, belief: ArrayLike, plays: int, total: float, squares: float | None = None
     ) -> Floats:
-        """The belief after so many rewards of that sum; RewardError where there are none such.
+        """Compute the belief after many rewards, by their sums.
 
-        The sum of their squares is read by families that learn from it. What one reward adds to the
+        What one reward adds to the
         natural parameters is linear in it, so all of them add `plays` times what their average
         does.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        plays
+            The number of rewards.
+        total
+            Their sum.
+        squares
+            The sum of their squares, for families that learn from it.
+
+        Returns
+        -------
+        ndarray
+            The coordinates of the belief.
+
+        Raises
+        ------
+        RewardError
+            If no such rewards exist, or sums do not say all that this belief learns.
         """
         if not self.summed:
             what = f"the sum of {self.name} rewards does not say all that a belief learns"
@@ -532,7 +725,22 @@ class Family(ABC):
         return after
 
     def blend(self, belief: ArrayLike, other: ArrayLike, weight: float) -> Floats:
-        """The belief whose natural parameters lie between those of two, `weight` of the first."""
+        """Compute the belief whose natural parameters lie between those of two.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        other
+            The coordinates of another.
+        weight
+            The weight of the first, from 0 to 1.
+
+        Returns
+        -------
+        ndarray
+            The coordinates of the belief.
+        """
         out = self._row(belief)
         self._run(self.kernels.belief.blend, out, self._row(other), float(weight))
         return out
@@ -543,47 +751,163 @@ class Family(ABC):
         return self.conjugate
 
     def additive(self, belief: ArrayLike) -> Floats:
-        """The coordinates to which rewards add: the natural parameters, where they are such."""
+        """Compute the coordinates to which rewards add.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        ndarray
+            The natural parameters, unless the family has others.
+        """
         return self.natural(belief)
 
     def from_additive(self, sums: ArrayLike) -> Floats:
-        """The belief with these."""
+        """Compute the belief with these `additive` coordinates.
+
+        Parameters
+        ----------
+        sums
+            Coordinates to which rewards add.
+
+        Returns
+        -------
+        ndarray
+            The coordinates of the belief.
+        """
         return self.from_natural(sums)
 
     def natural(self, belief: ArrayLike) -> Floats:
-        """The natural parameters η."""
+        """Compute the natural parameters η.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        ndarray
+            η.
+        """
         return self._filled(self.kernels.belief.natural, self._row(belief), self.dimension)
 
     def from_natural(self, eta: ArrayLike) -> Floats:
-        """The belief with natural parameters η."""
+        """Compute the belief with natural parameters η.
+
+        Parameters
+        ----------
+        eta
+            Natural parameters.
+
+        Returns
+        -------
+        ndarray
+            The coordinates of the belief.
+        """
         row = np.array(eta, dtype=np.float64)
         return self._filled(self.kernels.belief.from_natural, row, self.dimension)
 
     def log_partition(self, belief: ArrayLike) -> float:
-        """A(η)."""
+        """Compute the log-partition function A(η).
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        float
+            A(η).
+        """
         return float(self._run(self.kernels.belief.log_partition, self._row(belief)))
 
     def mean_parameters(self, belief: ArrayLike) -> Floats:
-        """m(η) = ∇A(η) = E[S(θ)]."""
+        """Compute m(η) = ∇A(η) = E[S(θ)].
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        ndarray
+            The expected statistics.
+        """
         return self._filled(self.kernels.belief.mean_parameters, self._row(belief), self.dimension)
 
     def from_mean_parameters(self, target: ArrayLike, guess: ArrayLike | None = None) -> Floats:
-        """The belief whose mean parameters are `target`: the inverse of `mean_parameters`."""
+        """Compute the belief with these mean parameters: the inverse of `mean_parameters`.
+
+        Parameters
+        ----------
+        target
+            Mean parameters.
+        guess
+            A belief to begin the search from; by default the prior.
+
+        Returns
+        -------
+        ndarray
+            The coordinates of the belief.
+        """
         belief = self._row(self.prior if guess is None else guess)
         self._run(self.kernels.belief.solve, np.array(target, dtype=np.float64), belief)
         return belief
 
     def metric(self, belief: ArrayLike) -> Floats:
-        """The Fisher metric ∇²A(η)."""
+        """Compute the Fisher metric ∇²A(η).
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        ndarray
+            A square matrix.
+        """
         square = self.dimension, self.dimension
         return self._filled(self.kernels.belief.metric, self._row(belief), square)
 
     def divergence(self, belief: ArrayLike, other: ArrayLike) -> float:
-        """KL(belief ‖ other) ≥ 0, stable from counts of 1e-3 to 1e9."""
+        """Compute KL(belief ‖ other), stable from counts of 1e-3 to 1e9.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        other
+            The coordinates of another.
+
+        Returns
+        -------
+        float
+            At least 0, in nats.
+        """
         return float(self._run(self.kernels.belief.divergence, self._row(belief), self._row(other)))
 
     def log_density(self, belief: ArrayLike, theta: ArrayLike) -> Floats:
-        """ln b(θ) for each θ of an array (its last axis holds the parameters, if more than one)."""
+        """Compute ln b(θ) for each θ of an array.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        theta
+            Points; the last axis holds the parameters, if there is more than one.
+
+        Returns
+        -------
+        ndarray
+            A logarithm for every point.
+        """
         points = np.asarray(theta, dtype=np.float64)
         flat = points.reshape(-1, self.parameters)
         out = np.empty(len(flat))
@@ -592,11 +916,32 @@ class Family(ABC):
         return out.reshape(points.shape if self.parameters == 1 else points.shape[:-1])
 
     def expected_reward(self, belief: ArrayLike) -> float:
-        """E[X] under the belief."""
+        """Compute E[X] under the belief.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        float
+            E[X]; infinite where it does not exist.
+        """
         return float(self._run(self.kernels.expected_reward, self._row(belief)))
 
     def worth(self, belief: ArrayLike) -> float:
-        """How many rewards the belief is worth: ν, if one more moves E[X] by (x − E[X])/(ν + 1).
+        """Compute the number of rewards that the belief is worth.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        float
+            ν, if one more reward moves E[X] by (x − E[X])/(ν + 1).
 
         >>> from belman.families import Bernoulli
         >>> Bernoulli().worth((3.0, 1.0))
@@ -605,30 +950,109 @@ class Family(ABC):
         return float(self._run(self.kernels.worth, self._row(belief)))
 
     def spread(self, belief: ArrayLike) -> float:
-        """The estimated variance of a reward, where `reward_divergence` needs one; else 1."""
+        """Estimate the variance of a reward, where `reward_divergence` needs it.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+
+        Returns
+        -------
+        float
+            The variance; 1 where `reward_divergence` needs none.
+        """
         return float(self._run(self.kernels.spread, self._row(belief)))
 
     def mean_quantile(self, belief: ArrayLike, level: float, *, upper: bool = False) -> float:
-        """The quantile of the expected reward at `level`, counted from above if `upper`."""
+        """Compute a quantile of the expected reward.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        level
+            The chance below the quantile, or above it.
+        upper
+            Whether the level is counted from above.
+
+        Returns
+        -------
+        float
+            The quantile.
+        """
         row = self._row(belief)
         return float(self._run(self.kernels.mean_quantile, row, float(level), bool(upper)))
 
     def mean_intervals(self, beliefs: Floats, tail: float) -> tuple[Floats, Floats]:
-        """The quantiles of E[X] of many beliefs, one a row, at `tail` from both ends."""
+        """Compute credible intervals of E[X] of many beliefs.
+
+        Parameters
+        ----------
+        beliefs
+            A belief a row.
+        tail
+            The chance beyond each end.
+
+        Returns
+        -------
+        tuple of ndarray
+            The lower and the upper ends.
+        """
         low, high = np.empty(len(beliefs)), np.empty(len(beliefs))
         self.enter(_intervals, beliefs=beliefs, tail=float(tail), low=low, high=high)
         return low, high
 
     def mean_cdf(self, belief: ArrayLike, x: float) -> float:
-        """The chance that the expected reward is at most x."""
+        """Compute the probability that the expected reward is at most x.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        x
+            A reward.
+
+        Returns
+        -------
+        float
+            A probability.
+        """
         return float(self._run(self.kernels.mean_cdf, self._row(belief), float(x)))
 
     def reward_divergence(self, mean: float, other: float, spread: float = 1.0) -> float:
-        """d(μ, μ′): KL between the reward distributions of two means."""
+        """Compute d(μ, μ′), the KL divergence between reward distributions of two means.
+
+        Parameters
+        ----------
+        mean
+            The mean μ of the first distribution.
+        other
+            The mean μ′ of the second.
+        spread
+            The variance, where the mean does not fix the distribution.
+
+        Returns
+        -------
+        float
+            d(μ, μ′), in nats.
+        """
         return float(self._run(self.kernels.d, float(mean), float(other), float(spread)))
 
     def evidence(self, belief: ArrayLike, other: float) -> float:
-        """What a reward says against a mean: d from E[X] to it, by all that the belief knows.
+        """Compute d from E[X] to a mean, by all that the belief knows.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        other
+            A mean.
+
+        Returns
+        -------
+        float
+            The evidence per reward, in nats.
 
         >>> from belman.families import Bernoulli
         >>> round(Bernoulli().evidence((1.0, 3.0), 0.5), 6)
@@ -641,22 +1065,74 @@ class Family(ABC):
         return float(found)
 
     def mean_of(self, theta: ArrayLike) -> float:
-        """E_θ[X], the mean of the reward distribution with that parameter."""
+        """Compute the mean of the reward distribution with these parameters.
+
+        Parameters
+        ----------
+        theta
+            The parameters of a reward distribution.
+
+        Returns
+        -------
+        float
+            E_θ[X].
+        """
         row = np.atleast_1d(np.asarray(theta, dtype=np.float64))
         return float(self._run(self.kernels.mean, row))
 
     def spread_of(self, theta: Sequence[float]) -> float:
-        """The variance of the distribution f_θ, where `reward_divergence` needs one; else 1."""
+        """Compute the variance of the reward distribution f_θ, where `reward_divergence` needs it.
+
+        Parameters
+        ----------
+        theta
+            The parameters of a reward distribution.
+
+        Returns
+        -------
+        float
+            The variance; 1 where `reward_divergence` needs none.
+        """
         return 1.0
 
     def sample_parameters(self, belief: ArrayLike, rng: chance.Words, size: int) -> Floats:
-        """Draws of θ from the belief, one a row."""
+        """Draw θ from the belief.
+
+        Parameters
+        ----------
+        belief
+            The coordinates of a belief.
+        rng
+            A generator, such as `chance.generator(7)`.
+        size
+            How many draws.
+
+        Returns
+        -------
+        ndarray
+            A draw a row.
+        """
         out = np.empty((size, self.parameters))
         self.enter(_samples, belief=self._row(belief), rng=rng, out=out)
         return out
 
     def sample_rewards(self, theta: ArrayLike, nature: chance.Words, size: int) -> Floats:
-        """Draws from the reward distribution f_θ."""
+        """Draw rewards from the distribution f_θ.
+
+        Parameters
+        ----------
+        theta
+            The parameters of a reward distribution.
+        nature
+            A generator, such as `chance.generator(7)`.
+        size
+            How many rewards.
+
+        Returns
+        -------
+        ndarray
+            The rewards.
+        """
         out = np.empty(size)
         parameters = np.atleast_1d(np.asarray(theta, dtype=np.float64))
         self.enter(_rewards, theta=parameters, nature=nature, out=out)
@@ -675,7 +1151,24 @@ FAMILIES = Family.registry
 
 
 def family_named(given: str | Family, **settings: Any) -> Family:
-    """The family of that name with these settings, or the family itself.
+    """Return the family of that name with these settings, or the family itself.
+
+    Parameters
+    ----------
+    given
+        The name of a family, or a family.
+    settings
+        Its settings, where a name is given.
+
+    Returns
+    -------
+    Family
+        The family.
+
+    Raises
+    ------
+    FamilyError
+        If there is no such family, or it does not take these settings.
 
     >>> family_named("gaussian", sigma=2.0)
     Gaussian(prior=(0.0, 0.0025), sigma=2.0)

@@ -132,6 +132,13 @@ class OfRate(Family):
 class GammaKnownShape(OfRate):
     """Gamma rewards with known shape k; the belief on their rate is Gamma(α, β), else Gamma(1, 1).
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Gamma(1, 1).
+    shape
+        The shape k of the rewards' Gamma distribution.
+
     >>> erlang = GammaKnownShape(shape=2.0)
     >>> [float(x) for x in erlang.update(erlang.prior, 3.0)]
     [3.0, 4.0]
@@ -152,6 +159,11 @@ def exponential_reward(constants, theta, uniform):
 @register
 class Exponential(OfRate):
     """Exponential rewards; the belief on their rate is Gamma(α, β), by default Gamma(1, 1).
+
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Gamma(1, 1).
 
     >>> arm = Exponential()
     >>> arm.expected_reward(arm.prior), arm.expected_reward(arm.update(arm.prior, 3.0))

@@ -84,6 +84,14 @@ class Gaussian(Family):
     The default prior is weak: mean 0, precision 1/(10σ)², the weight of a hundredth of one
     observation.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default mean 0 and precision
+        1/(10σ)².
+    sigma
+        The standard deviation of rewards.
+
     >>> arm = Gaussian(sigma=2.0, prior=(0.0, 0.25))
     >>> arm.expected_reward(arm.update(arm.prior, 3.0))
     1.5

@@ -189,6 +189,13 @@ class GaussianUnknown(OfTwoParameters):
     own for another scale. `sigma` is the standard deviation of the rewards that a simulation draws;
     a belief never reads it.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default (0, 0.01, 1, 1).
+    sigma
+        The standard deviation of the rewards that a simulation draws; a belief never reads it.
+
     >>> arm = GaussianUnknown(prior=(0.0, 1.0, 1.0, 1.0))
     >>> [float(x) for x in arm.update(arm.prior, 2.0)]
     [1.0, 2.0, 1.5, 2.0]

@@ -58,7 +58,8 @@ from belman.beliefs.mesh import (
     tail_distance,
     tail_mass,
 )
-from belman.beliefs.quadrature import RewardLaw, quadrature
+from belman.beliefs.quadrature import RewardLaw as RewardLaw
+from belman.beliefs.quadrature import quadrature
 from belman.engine import allocating_kernel, factory, kernel
 from belman.families.common_mean import searched
 from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
@@ -265,6 +266,11 @@ class OneParameter(Family):
 
     The default prior is worth one reward, ν = 1, whose statistic χ is the middle of
     `statistic_range`: 0 on the whole line, and 1 away from the end of a half-line.
+
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default worth one reward.
     """
 
     #: The kernels of the rewards' distribution.

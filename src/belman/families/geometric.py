@@ -103,6 +103,11 @@ KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.KERNE
 class Geometric(Family):
     """Trials to a first success, 1, 2, …; the belief on its chance is Beta(α, β), else Beta(1, 1).
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Beta(1, 1).
+
     >>> arm = Geometric()
     >>> arm.expected_reward(arm.update(arm.prior, 3))
     4.0

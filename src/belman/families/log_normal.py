@@ -157,6 +157,15 @@ class LogNormal(gaussian_unknown.OfTwoParameters):
     is (ln typical, 0.05, 3, 4). `sigma` is the deviation of the logarithms that a simulation draws;
     a belief never reads it.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default (ln typical, 0.05, 3, 4).
+    typical
+        About what a reward brings, to a factor of some hundreds.
+    sigma
+        The standard deviation of the logarithms that a simulation draws; a belief never reads it.
+
     >>> arm = LogNormal(typical=30.0)
     >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
     >>> round(arm.expected_reward(belief), 1)

@@ -210,6 +210,23 @@ class Money(Family):
     `share` and `sigma` are the chance of a purchase and the deviation of the logarithm of an
     amount that a simulation draws; a belief never reads them.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Beta(½, ½) and the weak
+        prior of the amounts.
+    amounts
+        What an amount is: 'log-normal', 'gamma' of known `shape`, or 'any' by its moments.
+    typical
+        About what a purchase brings, to a factor of some hundreds.
+    shape
+        The shape of amounts, where they are 'gamma'.
+    share
+        The chance of a purchase in a simulation; a belief never reads it.
+    sigma
+        The standard deviation of the logarithm of an amount in a simulation; a belief never reads
+        it.
+
     >>> shop = Money(typical=30.0)
     >>> belief = shop.prior
     >>> for spent in [0.0, 0.0, 25.0, 0.0, 0.0, 0.0, 40.0, 0.0]:

@@ -95,6 +95,11 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 class Poisson(Family):
     """Counts 0, 1, 2, … of unknown rate; the belief on it is Gamma(α, β), by default Gamma(1, 1).
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default Gamma(1, 1).
+
     >>> arm = Poisson()
     >>> arm.expected_reward(arm.update(arm.prior, 4))
     2.5

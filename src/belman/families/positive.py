@@ -151,6 +151,16 @@ class Positive(LogNormal):
     `sigma` is the deviation of the logarithms of rewards that a simulation draws, log-normal ones;
     a belief never reads it. Beliefs are by moments, and Bayes' only where there are many rewards.
 
+    Parameters
+    ----------
+    prior
+        The belief about an arm at first, as its coordinates; by default (ln typical, 0.15, 1, 3).
+    typical
+        About what a reward brings.
+    sigma
+        The standard deviation of the logarithms of rewards in a simulation; a belief never reads
+        it.
+
     >>> arm = Positive(typical=30.0)
     >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
     >>> round(arm.expected_reward(belief), 1)

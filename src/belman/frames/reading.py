@@ -49,8 +49,7 @@ def read(given: Any, *, empty: bool = False) -> Frame:
     elif isinstance(given, Mapping):
         frame = _columns(given, given, "the table")
     elif _is_frame(given):
-        names = getattr(given, "column_names", given.columns)  # Arrow's columns have no names
-        frame = _columns(names, given, "the data frame")
+        frame = _columns(*_named_columns(given), "the data frame")
     else:
         frame = Frame("the table", transposed(_mappings(given)), typed=True)
     if not len(frame) and not empty:
@@ -64,8 +63,8 @@ def is_path(text: str) -> bool:
 
 
 def is_table(given: object) -> bool:
-    """Whether this is a file, an open one, or a data frame (pandas, polars, Arrow), and not rows
-    or columns in Python.
+    """Whether this is a file, an open one, or a data frame (pandas, Polars, DuckDB, narwhals, or
+    whatever else gives a stream of Arrow), and not rows or columns in Python.
     """
     return _is_file(given) or _is_frame(given)
 
@@ -75,7 +74,11 @@ def _is_file(given: object) -> bool:
 
 
 def _is_frame(given: object) -> bool:
-    return hasattr(given, "columns") and hasattr(given, "__getitem__")
+    if hasattr(given, "collect_schema"):  # Polars and narwhals, lazy too
+        return True
+    if hasattr(given, "columns"):
+        return hasattr(given, "__getitem__")
+    return hasattr(given, "__arrow_c_stream__") and not _lists_itself(given)
 
 
 # Files
@@ -121,6 +124,37 @@ def _arrow(file: Path | IO[bytes], is_parquet: bool, source: str) -> Frame:
 
 # Objects
 
+_LISTS = ("to_pylist", "notna", "to_list", "tolist")  # of columns: Arrow, pandas, Polars, NumPy
+
+
+def _named_columns(given: Any) -> tuple[Iterable[Any], Any]:
+    """The names of a data frame's columns, and what has them under these names.
+
+    A lazy frame is collected. What does not list its columns, such as a relation of DuckDB, is read
+    as a stream of Arrow.
+    """
+    if hasattr(given, "to_native"):  # narwhals
+        given = given.to_native()
+    if hasattr(given, "collect_schema") and hasattr(given, "collect"):  # lazy
+        given = given.collect()
+    if hasattr(given, "columns"):
+        names = list(getattr(given, "column_names", given.columns))  # Arrow's have no names
+        is_stream = hasattr(given, "__arrow_c_stream__")
+        if not names or not is_stream or _lists_itself(given[names[0]]):
+            return names, given
+    with needing("a stream of Arrow", "parquet", "pyarrow"):
+        import pyarrow
+    try:
+        table = pyarrow.table(given)
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        words = f"{type(given).__name__} gives no table in Arrow: {error}"
+        raise SettingError(words) from None
+    return table.column_names, table
+
+
+def _lists_itself(column: Any) -> bool:
+    return any(hasattr(type(column), name) for name in _LISTS)
+
 
 def _mappings(given: Any) -> list[Mapping[str, Any]]:
     rows = list(given) if isinstance(given, Iterable) else [given]
@@ -144,6 +178,13 @@ def _columns(names: Iterable[Any], given: Any, source: str, typed: bool = True) 
 
 def _listed(column: Any) -> list[Any]:
     """A column as a list of Python's own values, None for missing ones."""
+    kind = getattr(column, "type", getattr(column, "dtype", ""))  # of Arrow, of all others
+    cells = _cells(column)
+    is_decimal = str(kind).lower().startswith("decimal") or "[decimal" in str(kind)
+    return [_plain(cell) for cell in cells] if is_decimal else cells
+
+
+def _cells(column: Any) -> list[Any]:
     if hasattr(column, "to_pylist"):  # Arrow
         return _structs(column)
     if hasattr(column, "notna"):  # pandas
@@ -155,6 +196,13 @@ def _listed(column: Any) -> list[Any]:
     if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
         raise SettingError(f"{repr(column)[:80]} is not a column: give a list with a value per row")
     return list(column)
+
+
+def _plain(cell: Any) -> Any:
+    """A decimal number, as databases have sums, as Python has numbers; None and NaN stay."""
+    if cell is None or cell != cell:
+        return None
+    return int(cell) if cell == cell.to_integral_value() else float(cell)
 
 
 def _structs(column: Any) -> list[Any]:

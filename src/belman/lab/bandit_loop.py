@@ -1,27 +1,27 @@
-"""The compiled loop of arms, one for all of their kinds: what differs is where rewards come from.
+"""The compiled loop of arms, one for all of their worlds: what differs is their course.
 
 Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a
 turn, sent through the quantile function of the arm that is played), `rng` (what the policy draws)
-and `world` (the arms of a random problem).
+and `world` (all that is random in the world: arms, changes, renewals).
 
-Arms that change do so in stretches, of which others have one; regret is to the arm best at the
-time, and an arm that is not there, whose θ is NaN, is closed. Rewards that are replayed from a
-table, or told falsely, are told and earned by a *draw* of their own.
+Regret is to the arm best at the time, and an arm that is not there, whose θ is NaN, is closed. An
+arm whose place is taken by a new one has to be forgotten, which each policy does in its own way, in
+Python: the loop is left with its progress written down, and entered again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import call_address, factory, inlined_kernel, kernel
+from belman.engine import call_address, inlined_kernel, kernel
 from belman.lab.design import Field
 from belman.lab.policy_call import NO_ARM, reset
 from belman.policies.policy import Floats, record
+from belman.problems.course import best_of, draw_world, fill_means
 
 NATURE, MIND, WORLD = 0, 1, 2
 #: Results of players at arms.
@@ -30,41 +30,50 @@ Draws = Annotated[NDArray[np.int32], Field(("turn",), "plays of arms that are no
 Reward = Annotated[Floats, Field(("turn",), "cumulative reward")]
 Plays = Annotated[NDArray[np.int32], Field(("arm",), "plays at the end")]
 STOP_CHECK_TURNS = 4096  # between two looks at the stop flag
-_NEVER = 2**62
 
 
-class Source(NamedTuple):
-    """Where rewards come from: K arms in S stretches of time."""
+class Progress(NamedTuple):
+    """Where a loop was left, so that it can go on there."""
 
-    rows: Floats  # (S, K, …) parameters of distributions, or rewards
-    means: Floats  # (S, K) true means …
-    best: Floats  # (S) and the best of them …
-    known: bool  # … which are given, or computed in every run
-    starts: NDArray[np.int64]  # (S) the first turn of each stretch
-    settings: Floats
-    state: Floats  # (1) 0 at the start of every run
+    whole: NDArray[np.int64]  # (7): RUN, TURN, MISSED, MARK, ARM, UNTIL, LEFT
+    real: Floats  # (3): LOST, EARNED, BEST
+
+    @classmethod
+    def blank(cls) -> Progress:
+        """At the first turn of the first run."""
+        return cls(np.zeros(7, dtype=np.int64), np.zeros(3))
 
 
-@kernel
-def draw_world(family, constants, world, generator, theta):
-    """θ of every arm from the belief that heads `world`, which ends with where 0 and 1 scale to."""
-    prior = world[: world.size - 2]
-    low, high = world[world.size - 2], world[world.size - 1]
-    for a in range(len(theta)):
-        family.sample(constants, prior, generator, theta[a])
-        if low != 0.0 or high != 1.0:
-            theta[a, 0] = low + theta[a, 0] * (high - low)
+RUN, TURN, MISSED, MARK, ARM, UNTIL, LEFT = range(7)
+LOST, EARNED, BEST = range(3)
 
 
 @kernel
-def fill_means(family, constants, theta, means):
-    """Fill the mean of every arm, and return the best; an arm that is not there has neither."""
-    best = -np.inf
-    for a in range(means.size):
-        means[a] = family.mean(constants, theta[a])
-        if means[a] > best:
-            best = means[a]
-    return best
+def keep_place(progress, run, turn, missed, mark, arm, until, lost, earned, best):
+    """Write down where a loop is left."""
+    progress.whole[RUN], progress.whole[TURN] = run, turn
+    progress.whole[MISSED], progress.whole[MARK] = missed, mark
+    progress.whole[ARM], progress.whole[UNTIL] = arm, until
+    progress.whole[LEFT] = 1
+    progress.real[LOST], progress.real[EARNED], progress.real[BEST] = lost, earned, best
+
+
+@kernel
+def move_on(
+    world, family, constants, numbers, table, rng, course, closed, reveal, params, turn
+):  # fmt: skip
+    """Make a world that of a turn: the next turn at which it changes, the best mean, and whether
+    there is a new arm in the place of another.
+    """
+    until = world.move(family, constants, numbers, table, rng, course, turn)
+    renewed = False
+    for a in range(course.means.size):
+        renewed = renewed or course.fresh[a]
+        if closed.size > 0:
+            closed[a] = course.means[a] != course.means[a]
+        if reveal:
+            params[a] = course.means[a]
+    return until, best_of(course.means), renewed
 
 
 @kernel
@@ -80,7 +89,8 @@ def begin_run(family, constants, world, seed, run, generators, theta):
 def prepare_run(family, constants, world, seed, run, generators, theta, means):
     """The same, with the mean of every arm; the best is returned."""
     begin_run(family, constants, world, seed, run, generators, theta)
-    return fill_means(family, constants, theta, means)
+    fill_means(family, constants, theta, means)
+    return best_of(means)
 
 
 @inlined_kernel
@@ -105,84 +115,56 @@ def uniforms(nature, out):
         out[i] = chance.uniform(nature)
 
 
-@inlined_kernel
-def drawn(family, constants, source, stretch, ledger, arm, turn, uniform):
-    """What is told and what is earned: a reward of the arm's distribution."""
-    value = family.reward(constants, source.rows[stretch, arm], uniform)
-    return value, value
-
-
 @kernel
-def falsified(family, constants, source, stretch, ledger, arm, turn, uniform):
-    """The same, told falsely while the budget lasts. Settings: budget, low, high."""
-    true = family.reward(constants, source.rows[stretch, arm], uniform)
-    is_best = source.means[stretch, arm] == source.best[stretch]
-    told = source.settings[1] if is_best else source.settings[2]
-    spent = source.state[0] + abs(told - true)
-    if spent > source.settings[0]:
-        return true, true
-    source.state[0] = spent
-    return told, true
-
-
-@kernel
-def replayed(family, constants, source, stretch, ledger, arm, turn, uniform):
-    """A reward drawn again, or the next one. Settings: whether drawn, whether by turn; counts."""
-    count = source.settings[2 + arm]
-    place = uniform * count
-    if source.settings[0] == 0.0:
-        place = (turn - 1.0) % count if source.settings[1] > 0.0 else ledger.plays[arm] % count
-    value = source.rows[stretch, arm, int(place)]
-    return value, value
-
-
-@factory
-def play_from(draw: Callable[..., tuple[float, float]]) -> Callable[..., int]:
-    """The loop whose rewards, told and earned, are given by `draw`."""
-
-    @kernel
-    def play_runs(
-        family, constants, params, reveal, prior, ledger, block, blank, world, source, closed,
-        generators,
-        turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward,
-        plays, stop,
-    ):  # fmt: skip
-        """Play runs first, first + 1, … into a row of results each; how many ended."""
-        means, starts = source.means, source.starts
-        for r in range(len(regret)):
-            begin_run(family, constants, world, seed, first + r, generators, source.rows[0])
-            for s in range(0 if source.known else starts.size):
-                source.best[s] = fill_means(family, constants, source.rows[s], means[s])
-            if reveal:
-                for a in range(params.size):
-                    params[a] = means[0, a]
-            heard[0], source.state[0] = np.nan, 0.0
+def play_runs(
+    world, family, constants, params, reveal, prior, ledger, block, blank, numbers, table, course,
+    closed, generators, turn_values, checkpoints, seed, first, policy_call, heard, progress, regret,
+    suboptimal_draws, reward, plays, stop,
+):  # fmt: skip
+    """Play runs first, first + 1, … into a row of results each; how many ended."""
+    for r in range(progress.whole[RUN], len(regret)):
+        start = progress.whole[TURN]
+        if progress.whole[LEFT] == 0:
+            for role in range(3):
+                chance.fork(seed, first + r, role, generators[role])
+            world.begin(family, constants, numbers, table, generators[WORLD], course)
+            until, best, renewed = move_on(
+                world, family, constants, numbers, table, generators[WORLD], course, closed, reveal,
+                params, 1,
+            )  # fmt: skip
+            heard[0] = np.nan
             reset(policy_call, prior, ledger, block, blank)
             lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
-            stretch, until, best = -1, 1, -np.inf
-            for t in range(turn_values.size):
-                while t + 1 >= until:
-                    stretch += 1
-                    best = source.best[stretch]
-                    until = starts[stretch + 1] if stretch + 1 < starts.size else _NEVER
-                for a in range(closed.size):
-                    closed[a] = means[stretch, a] != means[stretch, a]
-                arm = call_address(policy_call, arm, t + 1, turn_values[t])
-                luck = chance.uniform(generators[NATURE])
-                told, given = draw(family, constants, source, stretch, ledger, arm, t + 1, luck)
-                record(family, constants, ledger, arm, told)
-                heard[0] = told
-                earned += given
-                if means[stretch, arm] < best:
-                    lost += best - means[stretch, arm]
-                    missed += 1
-                if t + 1 == checkpoints[mark]:
-                    regret[r, mark], suboptimal_draws[r, mark] = lost, missed
-                    reward[r, mark] = earned
-                    mark += 1
-                if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
+        else:
+            missed, mark = progress.whole[MISSED], progress.whole[MARK]
+            arm, until = progress.whole[ARM], progress.whole[UNTIL]
+            lost, earned = progress.real[LOST], progress.real[EARNED]
+            best = progress.real[BEST]
+            progress.whole[LEFT] = 0
+        for t in range(start, turn_values.size):
+            if t + 1 >= until:
+                until, best, renewed = move_on(
+                    world, family, constants, numbers, table, generators[WORLD], course, closed,
+                    reveal, params, t + 1,
+                )  # fmt: skip
+                if renewed:
+                    keep_place(progress, r, t, missed, mark, arm, until, lost, earned, best)
                     return r
-            count_plays(ledger, plays[r])
-        return len(regret)
-
-    return play_runs
+            arm = call_address(policy_call, arm, t + 1, turn_values[t])
+            luck = chance.uniform(generators[NATURE])
+            told, given = world.earn(family, constants, numbers, table, course, arm, t + 1, luck)
+            record(family, constants, ledger, arm, told)
+            heard[0] = told
+            earned += given
+            plays[r, arm] += 1
+            if course.means[arm] < best:
+                lost += best - course.means[arm]
+                missed += 1
+            if t + 1 == checkpoints[mark]:
+                regret[r, mark], suboptimal_draws[r, mark] = lost, missed
+                reward[r, mark] = earned
+                mark += 1
+            if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
+                return r
+        progress.whole[TURN] = 0
+    return len(regret)

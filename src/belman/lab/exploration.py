@@ -50,7 +50,7 @@ from belman.problems.problem import Problem
 if TYPE_CHECKING:
     import xarray
 
-Players = Mapping[str, Policy | type[Policy]] | Iterable[Policy | type[Policy]]
+Players = Mapping[str, Any] | Iterable[Policy | type[Policy]]
 
 _ERROR = "whether a recommended arm is not one of the best"
 _CHUNK = 64  # runs of a task that ends nobody knows when

@@ -69,6 +69,38 @@ def call_choose_open(
 
 
 @inlined_kernel
+def call_choose_among(
+    policy, family, constants, params, ledger, memory, rng, index, heard, shut, limited, changed,
+    turn, turn_value,
+):  # fmt: skip
+    """Renew the memory of an arm, and choose one: among those that are not shut, if limited."""
+    take_in(policy, family, constants, params, ledger, memory, heard, changed)
+    if turn == NO_TURN:
+        return NO_ARM
+    if limited[0]:
+        arm, ties = choose_open(
+            policy, family, constants, params, ledger, memory, turn, turn_value, rng, index, shut
+        )
+    else:
+        index[:] = 0.0
+        arm, ties = policy.choose(
+            policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
+        )
+    if ties == 0:
+        arm, _ = any_open(index.size, shut[: index.size if limited[0] else 0], rng)
+    return arm
+
+
+@inlined_kernel
+def call_hear(
+    policy, family, constants, params, ledger, memory, rng, index, heard, arm, turn, turn_value
+):
+    """Tell a policy a reward of an arm, which stands in this ledger already."""
+    policy.learn(family, constants, params, ledger, memory, arm, heard[0])
+    return NO_ARM
+
+
+@inlined_kernel
 def call_indices(
     policy, family, constants, params, ledger, memory, rng, index, heard, changed, turn, turn_value
 ):
@@ -126,7 +158,7 @@ def bind_policy(
         why = "turns of a simulation have no times: give hazards per turn"
         raise PolicyError(f"policy {policy.name!r} goes by the clock: {why}")
     if heard is None and policy.learns:
-        where = "it plays at arms, stationary or changing, and not where rewards are late or queues"
+        where = "it plays at arms, and not at queues"
         raise PolicyError(f"policy {policy.name!r} is told rewards one by one: {where}")
     return entry(template, policy=policy.kernels, family=family.kernels).hold(
         constants=np.ascontiguousarray(family.constants),
@@ -144,6 +176,22 @@ def values_of_turns(policy: Policy, arms: int, horizon: int) -> Floats:
     """What a policy computes of every turn beforehand, as kernels take it."""
     found = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
     return np.ascontiguousarray(found, dtype=np.float64)
+
+
+@kernel
+def look_at(policy_call, arm: int):
+    """Let a policy look at an arm whose ledger has changed."""
+    return call_address(policy_call, arm, NO_TURN, 0.0)
+
+
+def forget_arms(
+    policy: Policy, prior: Floats, ledger: Ledger, memory: Any, arms: NDArray[np.int64]
+) -> None:
+    """Let a policy take these arms for new ones, when it looks at them next."""
+    for arm in arms.tolist():
+        ledger.beliefs[arm] = prior
+        ledger.plays[arm] = ledger.sums[arm] = ledger.squares[arm] = 0.0
+        policy.forget(memory, arm)
 
 
 @kernel

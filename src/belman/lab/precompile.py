@@ -74,8 +74,8 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
     for name, player in design.players.items():
         if isinstance(player, Policy):
             problem = design.problem
-            loop = (type(design), problem.played_as, problem.matched)
-            code = (*loop, type(problem.family), player.kernels)
+            loop = (type(design), problem.played_as, problem.late, problem.matched)
+            code = (*loop, problem.course, type(problem.family), player.kernels)
             yield code, replace(design, players={name: player}, horizon=2, runs=1)
 
 

@@ -16,12 +16,12 @@ from belman.lab import bandit_runner, delayed_runner, featured_runner, queue_run
 from belman.lab.bandit_runner import BanditResults
 from belman.lab.delayed_loop import DelayedResults
 from belman.lab.design import Design
+from belman.lab.python_runner import PythonRunner
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
 from belman.policies.belman.belman import BelMan
 from belman.policies.dependent import DependentPolicy
 from belman.policies.policy import Policy
-from belman.problems.featured.featured import Featured
 from belman.problems.problem import Problem
 from belman.problems.stationary import Stationary
 
@@ -38,10 +38,9 @@ class Loop(NamedTuple):
     runner: Callable[[Any, Any, int], Any]
 
 
-_ARMS = Loop(BanditResults, bandit_runner.bandit_runner)
 #: Every loop by its name.
 LOOPS = {
-    **dict.fromkeys(("bandit", "drifting", "corrupted", "replayed"), _ARMS),
+    "bandit": Loop(BanditResults, bandit_runner.BanditRunner),
     "delayed": Loop(DelayedResults, delayed_runner.DelayedRunner),
     "featured": Loop(BanditResults, featured_runner.FeaturedRunner),
     "queue": Loop(QueueResults, queue_runner.QueueRunner),
@@ -50,12 +49,15 @@ LOOPS = {
 
 def loop_of(problem: Problem) -> Loop:
     """The loop that plays a problem."""
-    return LOOPS[problem.played_as]
+    late = problem.late and problem.played_as == "bandit"
+    return LOOPS["delayed" if late else problem.played_as]
 
 
 @functools.lru_cache(maxsize=256)
 def runner_of(player: Any, problem: Problem, horizon: int) -> Any:
     """The runner of a player; the same for equal players, so that a worker makes it once."""
+    if not isinstance(player, (Policy, DependentPolicy)):
+        return PythonRunner(player, problem, horizon)
     return loop_of(problem).runner(player, problem, horizon)
 
 
@@ -89,7 +91,7 @@ def simulate(
     """Let every player play the problem, all with the same luck in a run: what happened.
 
     `players` maps names to policies (or to classes with `ask` and `tell`, see
-    `belman.lab.bandit_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints)
+    `belman.lab.python_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints)
     and arm, variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and
     plays at the end, and settings, versions and seed in its attributes; that of a
     `belman.problems.queue` has other variables. The same seed gives the same numbers whatever the
@@ -119,11 +121,8 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
     if not named:
         raise PolicyError("a simulation needs at least one player: the list of players is empty")
     for name, player in named.items():
-        if isinstance(player, DependentPolicy) or isinstance(problem, Featured):
-            _check_featured(name, player, problem)
-        elif isinstance(player, Policy):
-            player.check(problem.family, problem.arms)
-            _check_unit(name, player, problem)
+        if isinstance(player, (Policy, DependentPolicy)):
+            _check_policy(name, player, problem)
         elif problem.no_python_players:
             raise PolicyError(f"player {name!r} is {player!r}: {problem.no_python_players}")
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
@@ -143,11 +142,15 @@ def _check_unit(name: str, player: Policy, problem: Problem) -> None:
         warnings.warn(f"player {name!r} is too greedy: {greedy}; {remedy}", UnitWarning, 4)
 
 
-def _check_featured(name: str, player: Any, problem: Problem) -> None:
+def _check_policy(name: str, player: Policy | DependentPolicy, problem: Problem) -> None:
     """Arms with features are played by policies for them, and by no others."""
-    if not isinstance(problem, Featured):
+    dependent, featured = isinstance(player, DependentPolicy), problem.played_as == "featured"
+    if dependent and not featured:
         allowed = "it plays at arms with features, such as belman.problems.unit_ball()"
         raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
-    if not isinstance(player, DependentPolicy):
+    if featured and not dependent:
         allowed = "arms with features take one of belman.policies.dependent"
         raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
+    if isinstance(player, Policy):
+        player.check(problem.family, problem.arms)
+        _check_unit(name, player, problem)

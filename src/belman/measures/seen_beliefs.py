@@ -38,10 +38,32 @@ class Believer(Protocol):
         """The number of the next decision."""
 
     def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The coordinates of the belief about an arm."""
+        """Return the belief about an arm.
+
+        Parameters
+        ----------
+        arm
+            The name of an arm.
+
+        Returns
+        -------
+        tuple of float
+            The coordinates.
+        """
 
     def beliefs(self, level: float = ...) -> Table:
-        """A row an arm, with credible intervals of this level."""
+        """A row an arm, with credible intervals of this level.
+
+        Parameters
+        ----------
+        level
+            The probability of the intervals.
+
+        Returns
+        -------
+        Table
+            A row an arm.
+        """
 
 
 class Units(NamedTuple):
@@ -71,7 +93,27 @@ def units_of(agent: Believer, table: Table) -> Units:
 
 
 class BeliefDensities(NamedTuple):
-    """Densities of the expected reward of K arms and the pseudobelief, in the user's units."""
+    """Densities of the expected reward of K arms and the pseudobelief, in the user's units.
+
+    Attributes
+    ----------
+    arms
+        The names of the arms (K).
+    x
+        Expected rewards, in the user's units (K × n).
+    density
+        The density of each belief there (K × n).
+    best
+        The probability of being best (K).
+    pseudobelief_x
+        Expected rewards (n).
+    pseudobelief_density
+        The density of the pseudobelief there (n).
+    window
+        The ends of what is worth showing.
+    quantity
+        What is measured: 'expected reward' or 'expected cost'.
+    """
 
     arms: tuple[Hashable, ...]
     x: Floats  # (K, n)
@@ -116,7 +158,20 @@ def density_of_mean(family: Family, belief: ArrayLike, points: int = 300) -> tup
 
 
 def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
-    """The data of `beliefs`: a curve of `points` points for each arm and for the pseudobelief."""
+    """Compute the data of `beliefs`: a curve for each arm and for the pseudobelief.
+
+    Parameters
+    ----------
+    agent
+        An agent.
+    points
+        The points of each curve.
+
+    Returns
+    -------
+    BeliefDensities
+        The data.
+    """
     table = agent.beliefs()
     units = units_of(agent, table)
     rows = [*(agent.belief(arm) for arm in agent.arms), agent.pseudobelief]
@@ -147,7 +202,27 @@ _ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard de
 
 
 class Paths(NamedTuple):
-    """Where K arms and the pseudobelief stood at each of n turns; NaN before an arm came."""
+    """Where K arms and the pseudobelief stood at each of n turns; NaN before an arm came.
+
+    Attributes
+    ----------
+    arms
+        The names of the arms (K).
+    turns
+        The turns (n).
+    mean
+        The mean of the expected reward of each arm (n × K).
+    precision
+        Its precision (n × K).
+    pseudobelief_mean
+        The mean of the pseudobelief (n).
+    pseudobelief_precision
+        Its precision (n).
+    best
+        The probability of being best now (K).
+    quantity
+        What is measured: 'expected reward' or 'expected cost'.
+    """
 
     arms: tuple[Hashable, ...]
     turns: tuple[int, ...]  # (n)
@@ -188,9 +263,14 @@ class _Moment(NamedTuple):
 
 
 class Trail:
-    """Remembers where the beliefs of an agent stood in its last `turns` turns (None: in all).
+    """Remembers where the beliefs of an agent stood in its last turns.
 
     Feed it the agent every turn.
+
+    Parameters
+    ----------
+    turns
+        How many turns to remember, the last ones; None remembers all.
 
     >>> from belman.agent import Agent
     >>> agent, trail = Agent(["blue", "red"], seed=7), Trail(turns=10)
@@ -210,7 +290,13 @@ class Trail:
         return len(self._moments)
 
     def record(self, agent: Believer) -> None:
-        """Note where the agent's beliefs stand now."""
+        """Note where the agent's beliefs stand now.
+
+        Parameters
+        ----------
+        agent
+            The agent.
+        """
         if self._units is None:
             self._units = units_of(agent, agent.beliefs())
         units = self._units
@@ -224,7 +310,18 @@ class Trail:
         self._last = agent
 
     def paths(self) -> Paths:
-        """The data of `manifold`, for the arms of the last turn recorded."""
+        """Return the data of `manifold`.
+
+        Returns
+        -------
+        Paths
+            The data of `manifold`, for the arms of the last turn recorded.
+
+        Raises
+        ------
+        SettingError
+            If nothing was recorded.
+        """
         if self._last is None or self._units is None:
             raise SettingError("the trail is empty: record(agent) at least once")
         table = self._last.beliefs()

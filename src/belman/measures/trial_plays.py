@@ -239,7 +239,8 @@ def _given(policy: Policy, prior: tuple[float, float], arms: int, seed: int) -> 
     return {
         "constants": family.constants, "params": policy.params(family), "prior": np.array(prior),
         "ledger": ledger, "memory": memory, "kind": how(policy), "rng": chance.generator(seed),
-        "deal": Deal.blank(arms, family.dimension), "stored": block.copy(), "block": block,
+        "deal": Deal.blank(arms, family.dimension, np.zeros(arms, dtype=np.bool_)),
+        "stored": block.copy(), "block": block,
     }  # fmt: skip
 
 
@@ -288,6 +289,7 @@ def _play(
     """Play a trial in every row of `patients` and `successes` (R × K)."""
     horizon, size, floor, control = int(rules[0]), int(rules[1]), rules[2], rules[3]
     arms, delay = rates.size, int(rules[5])
+    deal.closed[0] = closed[0] = control >= 0.0  # control has its share, and no other
     for run in range(len(patients)):
         for i in range(block.size):
             block[i] = blank[i]
@@ -301,8 +303,6 @@ def _play(
                     policy, family, constants, params, ledger, memory, t + 1, turn_values[t], now,
                     rng, deal, stored, block,
                 )  # fmt: skip
-                if control >= 0.0:
-                    deal.dealt[0] = 0.0
             for i in range(t, t + now):
                 coin = chance.uniform(rng)
                 if control >= 0.0 and coin < control:
@@ -318,7 +318,6 @@ def _play(
                         coin -= deal.dealt[arm]
                         arm += 1
                 else:
-                    closed[0] = control >= 0.0
                     deal.indices[:] = 0.0
                     if control >= 0.0:
                         arm, _ = choose_open(
@@ -341,15 +340,12 @@ def _play(
                 policy.refresh(family, constants, params, ledger, memory, arm)
                 told += 1
             if rules[4] <= 1.0:
-                most = 0.0
+                most = 0.0  # by what is known by now
                 for a in range(1, arms):
                     better, _ = superiority(
-                        prior,
-                        patients[run, 0],
-                        successes[run, 0],
-                        patients[run, a],
-                        successes[run, a],
-                    )
+                        prior, int(ledger.plays[0]), int(ledger.sums[0]), int(ledger.plays[a]),
+                        int(ledger.sums[a]),
+                    )  # fmt: skip
                     most = max(most, better if arms > 2 else max(better, 1.0 - better))
                 if most >= rules[4]:
                     break

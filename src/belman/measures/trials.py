@@ -5,8 +5,9 @@ than control", one-sided: *conditional* on the number of successes, exact after 
 allocation, since under the hypothesis the chance of a state given that number does not depend on
 the rate; *unconditional*, which declares as much more as keeps the error at most α at every common
 rate, by the conditional p-value (Boschloo's way) or, where trials stop or are played, by the
-posterior chance of being better; *posterior*, a threshold that is given; and *fisher*, the
-customary test, which does not know how patients were allocated.
+p-value of the posterior chance of being better at the rate that was seen (`nulls.py`);
+*posterior*, a threshold that is given; and *fisher*, the customary test, which does not know how
+patients were allocated.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import stats
 
 from belman import chance
 from belman.engine import entry
@@ -26,6 +27,8 @@ from belman.errors import SettingError
 from belman.families import Bernoulli
 from belman.lab.bandit_loop import uniforms
 from belman.measures import report_page
+from belman.measures.nulls import PLAYED_RATES, Nulls, at_rates, critical_value
+from belman.measures.nulls import TIE as _TIE
 from belman.measures.trial_plays import (
     Ends,
     Rules,
@@ -43,9 +46,6 @@ TESTS = ("conditional", "unconditional", "posterior", "fisher")
 #: The most patients of an exact computation: a minute or two.
 LONGEST = 300
 _SCORE = 1.959963984540054  # standard deviations of a central 95 %
-_RATES = np.linspace(0.002, 0.998, 499)  # at which the error of an unconditional test is held
-_PLAYED_RATES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-_TIE = 1e-11  # of two posterior chances that are the same but for rounding
 
 
 @dataclass(frozen=True)
@@ -227,29 +227,6 @@ def conditional_values(ends: Ends, better: Floats) -> Floats:
     return out
 
 
-def critical_value(ends: Ends, better: Floats, alpha: float) -> float:
-    """The least value of a statistic that is reached with chance α at most at every common rate."""
-    total, won = ends.patients.sum(axis=1), ends.successes.sum(axis=1)
-    pairs, of = np.unique(np.stack([total, won]), axis=1, return_inverse=True)
-    weights = at_rates(
-        pairs[0][:, None], pairs[1][:, None], 1.0, _RATES
-    )  # of a pair (patients, successes), by rate
-    values = np.unique(better)
-    low, high = 0, len(values)  # errors at `high` are at most α: nothing is declared
-    while low < high:
-        middle = (low + high) // 2
-        chosen = ends.chance * (better >= values[middle] - _TIE)
-        error = (np.bincount(of.ravel(), chosen, pairs.shape[1]) @ weights).max()
-        low, high = (low, middle) if error <= alpha else (middle + 1, high)
-    return float(values[low]) if low < len(values) else 2.0
-
-
-def at_rates(n: Any, s: Any, chances: Any, rate: Any) -> Any:
-    """Chances at even odds as chances at a rate, of n patients with s successes of one arm."""
-    logs = n * math.log(2.0) + special.xlogy(s, rate) + special.xlog1py(n - s, -rate)
-    return chances * np.exp(logs)
-
-
 # Operating characteristics
 
 
@@ -274,8 +251,12 @@ def _judged(
         better, critical = analysis.better(ends), analysis.threshold
         statistic = better
         if analysis.test == "unconditional":
-            if rules.stop > 1.0:
-                statistic = 1.0 - conditional_values(ends, better[:, 0])[:, None]
+            values = (
+                conditional_values(ends, better[:, 0])
+                if rules.stop > 1.0
+                else Nulls.computed(ends, better[:, 0]).values(ends, better[:, 0])
+            )
+            statistic = 1.0 - values[:, None]
             critical = critical_value(ends, statistic[:, 0], analysis.alpha)
         declared = analysis.declared(ends, statistic, critical)
         found = []
@@ -297,19 +278,27 @@ def _judged(
     def play(row: Floats) -> Ends:
         return played(policy, analysis.prior, rules, row, runs, seed)
 
-    critical = analysis.threshold
+    critical, nulls = analysis.threshold, None
     if analysis.test == "unconditional":
         arms = rates.shape[1]
-        nulls = {float(rate) for rate in (*_PLAYED_RATES, *rates[:, 0])}
-        largest = [analysis.better(play(np.full(arms, rate))).max(axis=1) for rate in nulls]
-        level = 1.0 - analysis.alpha
-        critical = (
-            max(float(np.quantile(one, level, method="higher")) for one in largest) + 2 * _TIE
-        )
+        known = sorted({float(rate) for rate in (*PLAYED_RATES, *rates[:, 0])})
+        alike = [play(np.full(arms, rate)) for rate in known]
+        nulls = Nulls.played(known, [analysis.better(one).max(axis=1) for one in alike])
+        critical = max(
+            float(
+                np.quantile(
+                    nulls.statistic(one, analysis.better(one)).max(axis=1), 1.0 - analysis.alpha,
+                    method="higher",
+                )
+            )
+            for one in alike
+        ) + 2 * _TIE  # fmt: skip
     found = []
     for row in rates:
         ends = play(row)
-        declared = analysis.declared(ends, analysis.better(ends), critical)
+        better = analysis.better(ends)
+        statistic = better if nulls is None else nulls.statistic(ends, better)
+        declared = analysis.declared(ends, statistic, critical)
         found.append(_row(name, row, ends, declared, rules))
     return found
 

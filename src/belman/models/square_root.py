@@ -11,6 +11,8 @@ import math
 
 from belman.engine import inlined_kernel, kernel
 
+_FEW = 4  # times the numbers of a vector that are not 0, below its width: few of them are
+
 
 @inlined_kernel
 def project(root, features, out):
@@ -44,6 +46,17 @@ def filled(vector):
 def restore(root, projected, out):
     """Fill out = L f; with f = Lᵀφ it is Sφ."""
     low, high = filled(projected)
+    count = 0
+    for j in range(low, high):
+        count += 1 if projected[j] != 0.0 else 0
+    if _FEW * count < high - low:
+        for i in range(projected.size):
+            out[i] = 0.0
+        for j in range(low, high):
+            if projected[j] != 0.0:
+                for i in range(j, projected.size):
+                    out[i] += root[i, j] * projected[j]
+        return
     for i in range(projected.size):
         total = 0.0
         for j in range(low, min(i + 1, high)):
@@ -56,24 +69,34 @@ def observe(root, projected, noise, keep, lean):
     """S − Sφφᵀ S/(noise + φᵀSφ) in place of S, for f = Lᵀφ; `keep` and `lean` are scratch (d).
 
     Column j of L becomes keep_j L_j − lean_j Σ_{i>j} f_i L_i, where keep_j² is the share of
-    noise + Σ_{i≥j} f_i² that comes before f_j².
+    noise + Σ_{i≥j} f_i² that comes before f_j². Where f_j is 0 it stays, and `lean` says which
+    column is next.
     """
     low, high = filled(projected)
-    before = noise
+    before, following = noise, low - 1
+    for j in range(low, high):
+        if projected[j] == 0.0:
+            lean[j] = following
+        else:
+            following = j
     for place in range(high - low):
         j = high - 1 - place
-        after = before + projected[j] * projected[j]
-        keep[j] = math.sqrt(before / after)
-        lean[j] = projected[j] / (math.sqrt(before) * math.sqrt(after))
-        before = after
+        if projected[j] != 0.0:
+            after = before + projected[j] * projected[j]
+            keep[j] = math.sqrt(before / after)
+            lean[j] = projected[j] / (math.sqrt(before) * math.sqrt(after))
+            before = after
     for i in range(low, projected.size):
         carried = 0.0
-        last = min(i, high - 1)
-        for place in range(last + 1 - low):
-            j = last - place
+        j = min(i, high - 1)
+        while j >= low:
+            if projected[j] == 0.0:
+                j = int(lean[j])
+                continue
             old = root[i, j]
             root[i, j] = keep[j] * old - lean[j] * carried
             carried += projected[j] * old
+            j -= 1
 
 
 @kernel

@@ -25,15 +25,15 @@ from belman.plots import style
 def highlighted(
     arms: Sequence[Hashable], best: Floats, highlight: Sequence[Hashable] | None, top: int
 ) -> list[int]:
-    """The places of the arms to colour, in order: those named, or the `top` most likely best."""
+    """The positions of the arms to colour, in order: those named, or the `top` most likely best."""
     if highlight is None:
         return sorted(int(a) for a in np.argsort(-best, kind="stable")[:top])
-    places = {arm: place for place, arm in enumerate(arms)}
+    positions = {arm: position for position, arm in enumerate(arms)}
     for arm in highlight:
-        if arm not in places:
+        if arm not in positions:
             shown = f"this picture shows {listing(arms)}{nearest(arm, arms)}"
             raise ArmError(f"unknown arm {arm!r}: {shown}")
-    return [places[arm] for arm in highlight]
+    return [positions[arm] for arm in highlight]
 
 
 def draw_beliefs(
@@ -44,7 +44,31 @@ def draw_beliefs(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """Draw the densities: `highlight` or the `top` arms in colour with names, others grey."""
+    """Draw the densities: `highlight` or the `top` arms in colour with names, others grey.
+
+    Parameters
+    ----------
+    data
+        The densities.
+    ax
+        The axes to draw on; by default those of a new figure.
+    top
+        How many arms have colours and names, those most likely the best.
+    highlight
+        The arms that have them, in place of `top`.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    ArmError
+        If an arm of `highlight` is not there.
+    """
     with style.canvas(ax, size) as ax:
         coloured = highlighted(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
@@ -84,7 +108,31 @@ def beliefs(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """An agent's beliefs about its expected rewards as densities, the pseudobelief dashed."""
+    """Draw an agent's beliefs about its expected rewards as densities, the pseudobelief dashed.
+
+    Parameters
+    ----------
+    agent
+        An agent.
+    ax
+        The axes to draw on; by default those of a new figure.
+    top
+        How many arms have colours and names, those most likely the best.
+    highlight
+        The arms that have them, in place of `top`.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    ArmError
+        If an arm of `highlight` is not there.
+    """
     return draw_beliefs(belief_densities(agent), ax, top=top, highlight=highlight, size=size)
 
 
@@ -96,7 +144,31 @@ def draw_manifold(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """Draw the paths, fading into the past, and where they have come to."""
+    """Draw the paths, fading into the past, and where they have come to.
+
+    Parameters
+    ----------
+    data
+        The paths.
+    ax
+        The axes to draw on; by default those of a new figure.
+    top
+        How many arms have colours and names, those most likely the best.
+    highlight
+        The arms that have them, in place of `top`.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    ArmError
+        If an arm of `highlight` is not there.
+    """
     with style.canvas(ax, size) as ax:
         coloured = highlighted(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
@@ -145,7 +217,31 @@ def manifold(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """The beliefs of an agent as points, mean against precision; a `Trail` adds how they came."""
+    """Draw the beliefs of an agent as points, mean against precision, and where they came from.
+
+    Parameters
+    ----------
+    shown
+        An agent, or the `Trail` of one.
+    ax
+        The axes to draw on; by default those of a new figure.
+    top
+        How many arms have colours and names, those most likely the best.
+    highlight
+        The arms that have them, in place of `top`.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    ArmError
+        If an arm of `highlight` is not there.
+    """
     trail = shown
     if not isinstance(trail, Trail):
         trail = Trail(turns=1)

@@ -20,13 +20,25 @@ _ALLOWED = (0.93, 0.97)
 _NAMED = 8
 
 
-def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
+def family_check(check: FamilyCheck, *, size: str = "screen") -> Figure:
     """Draw the log score of each family and the coverage of its intervals, best first, those that
     cannot hold the data left out.
+
+    Parameters
+    ----------
+    check
+        What `belman.families.check` returned.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     from matplotlib import pyplot
 
-    fits = [fit for fit in found.fits if not fit.why_not]
+    fits = [fit for fit in check.fits if not fit.why_not]
     width, height, letters = style.SIZES[size]
     tall = max(0.6 * height, len(fits) * 2.2 * letters / 72.0 + 1.2)
     figure, (scores, shares) = pyplot.subplots(
@@ -43,12 +55,12 @@ def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
     scores.set_ylim(len(fits) - 0.5, -0.5)
     shares.axvspan(*_ALLOWED, color=style.GREY, alpha=0.25, linewidth=0.0)
     shares.axvline(0.95, color=style.GREY, linewidth=0.8)
-    for place, rewards in enumerate(found.sizes):
+    for position, rewards in enumerate(check.sizes):
         rows = range(len(fits))
-        values = [fit.coverage[place] for fit in fits]
-        mark = "osD"[place % 3]
+        values = [fit.coverage[position] for fit in fits]
+        mark = "osD"[position % 3]
         shares.plot(
-            values, rows, mark, color=style.colour(place + 1), label=f"after {rewards:,} rewards"
+            values, rows, mark, color=style.colour(position + 1), label=f"after {rewards:,} rewards"
         )
     shares.set_xlabel("coverage of the 95 % interval of the mean")
     shares.set_xlim(min(0.85, *(min(fit.coverage) for fit in fits)) - 0.02, 1.01)
@@ -59,19 +71,31 @@ def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
     return figure
 
 
-def drift_check(found: DriftCheck, *, size: str = "screen") -> Figure:
+def drift_check(check: DriftCheck, *, size: str = "screen") -> Figure:
     """Draw the evidence for changes after each reward of an arm, and where one was noticed.
 
     Above the grey band it is clear that an arm changes; what lies in it says neither.
+
+    Parameters
+    ----------
+    check
+        What `belman.analysis.check_drift` returned.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     from matplotlib import pyplot
 
-    named = len(found.arms) <= _NAMED
+    named = len(check.arms) <= _NAMED
     with style.theme(size):
         figure, ax = pyplot.subplots()
         ax.axhspan(-CLEAR, CLEAR, color=style.GREY, alpha=0.25, linewidth=0.0)
-        for place, arm in enumerate(found.arms):
-            colour = style.colour(place) if named else style.GREY
+        for position, arm in enumerate(check.arms):
+            colour = style.colour(position) if named else style.GREY
             label = str(arm.arm) if named else None
             ax.plot(range(1, arm.rewards + 1), arm.evidence, color=colour, label=label)
             for after, *_ in arm.changes:
@@ -87,7 +111,19 @@ Floats = NDArray[np.float64]
 
 
 class PlanCurves(NamedTuple):
-    """Days, and by goal the share of runs that are decided by then, and what a run gave away."""
+    """The data of `plan`.
+
+    Attributes
+    ----------
+    days
+        Days since the start.
+    decided
+        By goal, the share of runs that are decided by each day.
+    lost
+        By goal, the reward given away, on average.
+    fixed
+        The days that a test of fixed size takes.
+    """
 
     days: Floats
     decided: dict[str, Floats]
@@ -95,17 +131,41 @@ class PlanCurves(NamedTuple):
     fixed: float
 
 
-def plan_curves(found: Plan) -> PlanCurves:
-    """The arrays of the picture."""
-    turns = [float(np.quantile(watched.turns, 0.95)) for watched in found.played.values()]
-    days = np.linspace(0.0, max(turns) / found.per_day, 400)
-    decided = {name: found.decided_by(name, days) for name in found.played}
-    lost = {name: float(watched.lost.mean()) for name, watched in found.played.items()}
-    return PlanCurves(days, decided, lost, found.fixed_days)
+def plan_curves(planned: Plan) -> PlanCurves:
+    """Compute the data of `plan`.
+
+    Parameters
+    ----------
+    planned
+        A plan that was played.
+
+    Returns
+    -------
+    PlanCurves
+        The arrays.
+    """
+    turns = [float(np.quantile(watched.turns, 0.95)) for watched in planned.played.values()]
+    days = np.linspace(0.0, max(turns) / planned.per_day, 400)
+    decided = {name: planned.decided_by(name, days) for name in planned.played}
+    lost = {name: float(watched.lost.mean()) for name, watched in planned.played.items()}
+    return PlanCurves(days, decided, lost, planned.fixed_days)
 
 
 def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
-    """Two panels: how soon, and at what price."""
+    """Draw a plan in two panels: how soon it decides, and at what price.
+
+    Parameters
+    ----------
+    curves
+        The data.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     from matplotlib import pyplot
 
     with style.theme(size):
@@ -113,8 +173,8 @@ def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
         figure, (left, right) = pyplot.subplots(
             1, 2, figsize=(1.25 * width, height), width_ratios=(3.0, 1.0)
         )
-        for place, (name, share) in enumerate(curves.decided.items()):
-            left.step(curves.days, share, where="post", color=style.colour(place), label=name)
+        for position, (name, share) in enumerate(curves.decided.items()):
+            left.step(curves.days, share, where="post", color=style.colour(position), label=name)
         left.axvline(curves.fixed, color=style.GREY, linestyle=":", label="a test of fixed size")
         left.set(xlabel="days", title="experiments that are decided", ylim=(0.0, 1.02))
         left.set_xlim(0.0, float(curves.days[-1]))
@@ -122,7 +182,7 @@ def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
         left.grid(color=style.GREY, alpha=0.25)
         left.legend(loc="lower right")
         names = list(curves.lost)
-        shades = [style.colour(place) for place in range(len(names))]
+        shades = [style.colour(position) for position in range(len(names))]
         bars = right.bar(names, [curves.lost[name] for name in names], color=shades, width=0.6)
         right.bar_label(bars, fmt="{:,.0f}", padding=2)
         right.set(title="given away")
@@ -132,6 +192,19 @@ def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
     return figure
 
 
-def plan(found: Plan, size: str = "screen") -> Figure:
-    """The picture of a plan."""
-    return draw_plan(plan_curves(found), size)
+def plan(planned: Plan, size: str = "screen") -> Figure:
+    """Draw a plan.
+
+    Parameters
+    ----------
+    planned
+        A plan that was played.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
+    return draw_plan(plan_curves(planned), size)

@@ -36,7 +36,29 @@ _WORDS = {
 
 
 class Curves(NamedTuple):
-    """Mean, confidence interval and quartiles over runs, one row a player."""
+    """Mean, confidence interval and quartiles over runs, one row a player.
+
+    Attributes
+    ----------
+    variable
+        What is measured, such as 'regret'.
+    players
+        The names of the players.
+    turn
+        The turns (n).
+    mean
+        The mean over runs, a row a player.
+    low
+        The lower end of the 95 % confidence interval of the mean.
+    high
+        Its upper end.
+    q25
+        The lower quartile of the runs.
+    q75
+        The upper quartile of the runs.
+    changes
+        The turns at which the world changed.
+    """
 
     variable: str
     players: tuple[str, ...]
@@ -55,13 +77,26 @@ _ROWS = ("mean", "low", "high", "q25", "q75")
 
 
 def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
-    """The data of `curves`, from a result or from one that `condense` made small."""
+    """Compute the data of `curves`.
+
+    Parameters
+    ----------
+    result
+        The result of `simulate`, or of `condense`.
+    variable
+        What to measure.
+
+    Returns
+    -------
+    Curves
+        The data.
+    """
     if "statistic" in result.dims:
         table = result[variable].transpose("statistic", "player", "turn")
         rows = {name: table.sel(statistic=name).values for name in _ROWS}
     else:
-        found = summary(result, variable)
-        rows = {name: found[name].transpose("player", "turn").values for name in _ROWS}
+        statistics = summary(result, variable)
+        rows = {name: statistics[name].transpose("player", "turn").values for name in _ROWS}
     players = tuple(str(player) for player in result.player.values)
     return Curves(variable, players, result.turn.values, **rows, changes=_changes(result))
 
@@ -73,7 +108,18 @@ def _changes(result: xarray.Dataset) -> tuple[int, ...]:
 
 
 def together(*parts: Curves) -> Curves:
-    """The players of several simulations of the same turns as one."""
+    """Join the players of several simulations of the same turns.
+
+    Parameters
+    ----------
+    parts
+        Curves over the same turns.
+
+    Returns
+    -------
+    Curves
+        The players of all of them.
+    """
     first = parts[0]
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS}
     players = tuple(name for part in parts for name in part.players)
@@ -92,7 +138,25 @@ def draw_curves(
     """Draw curves: the 95 % interval of the mean is dark, the middle half of the runs pale; lines
     stand where the world changed.
 
-    `log` is for the axis of time, `logarithmic` for the other.
+    Parameters
+    ----------
+    data
+        The curves.
+    ax
+        The axes to draw on; by default those of a new figure.
+    log
+        Whether the axis of time is logarithmic.
+    logarithmic
+        Whether the other axis is.
+    quartiles
+        Whether to shade the middle half of the runs.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
     """
     ax = style.new_axes(ax, size)
     _draw_lines(data, ax, log, quartiles, logarithmic)
@@ -103,18 +167,18 @@ def draw_curves(
 def _draw_lines(
     data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic: bool, front: Sequence[str] = ()
 ) -> None:
-    for place, player in enumerate(data.players):
-        shade, line = _look(place)
+    for position, player in enumerate(data.players):
+        shade, line = _look(position)
         if front and player not in front:
             behind: Any = {"alpha": _PALE, "linewidth": 1.0, "zorder": 1}
-            ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, **behind)
+            ax.plot(data.turn, data.mean[position], color=shade, linestyle=line, **behind)
             continue
         if quartiles and (not front or player in front[:2]):
             pale: Any = {"color": shade, "alpha": 0.08, "linewidth": 0.0, "zorder": 1}
-            ax.fill_between(data.turn, data.q25[place], data.q75[place], **pale)
+            ax.fill_between(data.turn, data.q25[position], data.q75[position], **pale)
         dark: Any = {"color": shade, "alpha": 0.3, "linewidth": 0.0, "zorder": 2}
-        ax.fill_between(data.turn, data.low[place], data.high[place], **dark)
-        ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, zorder=3)
+        ax.fill_between(data.turn, data.low[position], data.high[position], **dark)
+        ax.plot(data.turn, data.mean[position], color=shade, linestyle=line, zorder=3)
     for turn in data.changes:
         if turn <= data.turn[-1]:
             ax.axvline(turn, color="0.6", linewidth=0.8, linestyle=(0, (2, 2)), zorder=0)
@@ -132,8 +196,8 @@ def _draw_lines(
         ax.set_ylim(bottom=min(0.0, float(data.mean.min())))
 
 
-def _look(place: int) -> tuple[str, Any]:
-    return style.colour(place), _STYLES[place // len(style.PALETTE) % len(_STYLES)]
+def _look(position: int) -> tuple[str, Any]:
+    return style.colour(position), _STYLES[position // len(style.PALETTE) % len(_STYLES)]
 
 
 def _name_at_the_edge(*panels: tuple[Axes, Curves], front: Sequence[str] = ()) -> None:
@@ -208,7 +272,26 @@ def regret(
     quartiles: bool = True,
     size: str = "screen",
 ) -> Axes:
-    """Cumulative regret of every player."""
+    """Draw the cumulative regret of every player.
+
+    Parameters
+    ----------
+    result
+        The result of `simulate`, or of `condense`.
+    ax
+        The axes to draw on; by default those of a new figure.
+    log
+        Whether the axis of time is logarithmic.
+    quartiles
+        Whether to shade the middle half of the runs.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+    """
     return draw_curves(curve_data(result), ax, log=log, quartiles=quartiles, size=size)
 
 
@@ -220,7 +303,26 @@ def suboptimal_draws(
     quartiles: bool = True,
     size: str = "screen",
 ) -> Axes:
-    """Plays of arms that are not the best, of every player."""
+    """Draw every player's plays of arms that are not the best.
+
+    Parameters
+    ----------
+    result
+        The result of `simulate`, or of `condense`.
+    ax
+        The axes to draw on; by default those of a new figure.
+    log
+        Whether the axis of time is logarithmic.
+    quartiles
+        Whether to shade the middle half of the runs.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+    """
     data = curve_data(result, "suboptimal_draws")
     return draw_curves(data, ax, log=log, quartiles=quartiles, size=size)
 
@@ -233,7 +335,26 @@ def queue_regret(
     quartiles: bool = False,
     size: str = "screen",
 ) -> Axes:
-    """Queue regret of every player, all queues together: the mean with its 95 % interval."""
+    """Draw the queue regret of every player, all queues together.
+
+    Parameters
+    ----------
+    result
+        The result of simulating queues.
+    ax
+        The axes to draw on; by default those of a new figure.
+    log
+        Whether the axis of time is logarithmic.
+    quartiles
+        Whether to shade the middle half of the runs.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+    """
     together = result[["queue_regret"]].drop_vars("queue", errors="ignore")
     if "queue" in together.dims:
         together = together.sum("queue")
@@ -249,7 +370,26 @@ def curves(
     size: str = "screen",
     title: str = "",
 ) -> Figure:
-    """Regret above, suboptimal draws below, as the paper draws them."""
+    """Draw regret above and suboptimal draws below, as in the paper.
+
+    Parameters
+    ----------
+    result
+        The result of `simulate`, or of `condense`.
+    log
+        Whether the axis of time is logarithmic.
+    quartiles
+        Whether to shade the middle half of the runs.
+    size
+        The style of a new figure, 'screen' or 'print'.
+    title
+        The words above.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     with style.theme(size):
         rows = [curve_data(result, name) for name in ("regret", "suboptimal_draws")]
         return draw_grid({title: rows}, log=log, quartiles=quartiles, size=size)
@@ -265,13 +405,31 @@ def draw_grid(
     front: Sequence[str] = (),
     size: str = "screen",
 ) -> Figure:
-    """Titled columns of curves, one above the other on the same turns, in the theme that is on.
+    """Draw titled columns of curves, one above the other, in the theme that is on.
 
     More than three columns of a single curve go on in a second row.
 
-    `log` is for the axis of time, `logarithmic` names the variables whose own axis is so. Curves
-    that leave through the `ceiling` of the first row are named with their ends. If some players are
-    in `front`, the others are pale lines, and the first two of `front` alone have quartiles.
+    Parameters
+    ----------
+    columns
+        By title, the curves of a column.
+    log
+        Whether the axis of time is logarithmic.
+    logarithmic
+        The variables whose own axis is.
+    ceiling
+        The upper end of the axes of the first row: curves beyond are named with their ends.
+    quartiles
+        Whether to shade the middle half of the runs.
+    front
+        The players that stand out: the others are pale, and the first two alone have quartiles.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     from matplotlib import pyplot
 
@@ -285,13 +443,13 @@ def draw_grid(
     )
     figure, grid = pyplot.subplots(down, across, sharex="col", figsize=shape, squeeze=False)
     panels = []
-    for place, (title, data) in enumerate(columns.items()):
-        first, column = divmod(place, across)
+    for position, (title, data) in enumerate(columns.items()):
+        first, column = divmod(position, across)
         for row, curve in enumerate(data, first):
             ax = grid[row, column]
             _draw_lines(curve, ax, log, quartiles, curve.variable in logarithmic, front)
             panels.append((ax, curve))
-            if place + across < len(columns) or row + 1 < rows:
+            if position + across < len(columns) or row + 1 < rows:
                 ax.set_xlabel("")
         grid[first, column].set_title(title)
         if ceiling is not None:

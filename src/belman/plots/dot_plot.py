@@ -12,7 +12,19 @@ from belman.plots import style
 
 
 class Rows(NamedTuple):
-    """A column of dots: a title, what the axis measures, mean and half-interval by player."""
+    """A column of dots, one a player.
+
+    Attributes
+    ----------
+    title
+        The words above.
+    quantity
+        What the axis measures.
+    mean
+        The mean of each player.
+    half_width
+        Half the width of its interval.
+    """
 
     title: str
     quantity: str
@@ -21,7 +33,22 @@ class Rows(NamedTuple):
 
 
 def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen") -> Figure:
-    """Columns side by side, players in the order of the geometric mean, in the present theme."""
+    """Draw columns side by side, players in the order of the geometric mean, in the present theme.
+
+    Parameters
+    ----------
+    columns
+        The columns, of the same players.
+    log
+        Whether the axes are logarithmic.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     from matplotlib import pyplot
 
     width, height, letters = style.SIZES[size]

@@ -15,7 +15,19 @@ from belman.plots import style
 
 
 class FocalDensities(NamedTuple):
-    """The focal distribution at each of T turns."""
+    """The focal distribution at each of T turns.
+
+    Attributes
+    ----------
+    turns
+        The turns (T).
+    tau
+        The exposure at each (T), infinite at first.
+    x
+        Rewards (n).
+    density
+        The density of the focal distribution (T × n).
+    """
 
     turns: tuple[int, ...]  # (T)
     tau: Floats  # (T) exposure, infinite at first
@@ -30,7 +42,28 @@ def focal_densities(
     arms: int = 2,
     points: int = 401,
 ) -> FocalDensities:
-    """s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t) at some turns; by default the paper's τ.
+    """Compute s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t) at some turns.
+
+    Parameters
+    ----------
+    schedule
+        An exposure or a function τ(t); by default the paper's.
+    turns
+        The turns at which to show it.
+    arms
+        The number of arms, on which an exposure may depend.
+    points
+        How many rewards to compute it at.
+
+    Returns
+    -------
+    FocalDensities
+        The data of `focal`.
+
+    Raises
+    ------
+    ExposureError
+        If the exposure has a focal distribution for each arm and none for all.
 
     >>> data = focal_densities(turns=(1, 1000))
     >>> [float(tau) for tau in data.tau.round(4)]
@@ -52,7 +85,22 @@ def focal_densities(
 
 
 def draw_focal(data: FocalDensities, ax: Axes | None = None, *, size: str = "screen") -> Axes:
-    """Draw one line a turn, named beside the axes."""
+    """Draw one line a turn, named beside the axes.
+
+    Parameters
+    ----------
+    data
+        The densities.
+    ax
+        The axes to draw on; by default those of a new figure.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+    """
     with style.canvas(ax, size) as ax:
         for rank, (turn, tau, density) in enumerate(
             zip(data.turns, data.tau, data.density, strict=True)
@@ -74,5 +122,29 @@ def focal(
     arms: int = 2,
     size: str = "screen",
 ) -> Axes:
-    """The focal distribution of an exposure at these turns."""
+    """Draw the focal distribution of an exposure at these turns.
+
+    Parameters
+    ----------
+    schedule
+        An exposure or a function τ(t); by default the paper's.
+    turns
+        The turns at which to show it.
+    ax
+        The axes to draw on; by default those of a new figure.
+    arms
+        The number of arms, on which an exposure may depend.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    ExposureError
+        If the exposure has a focal distribution for each arm and none for all.
+    """
     return draw_focal(focal_densities(schedule, turns, arms=arms), ax, size=size)

@@ -36,40 +36,106 @@ class Explorer(Protocol):
         """Points and rewards so far."""
 
     def beliefs(self, level: float = ..., *, points: Sequence[Mapping[str, float]]) -> Table:
-        """A row a point, with credible intervals."""
+        """Return what is believed of points.
+
+        Parameters
+        ----------
+        level
+            The probability of the intervals.
+        points
+            The points.
+
+        Returns
+        -------
+        Table
+            A row a point, with credible intervals.
+        """
 
 
 class Landscape(NamedTuple):
-    """Expected rewards over a grid of points, with their interval, and what was told."""
+    """Expected rewards over a grid of points, with their interval, and what was told.
+
+    Attributes
+    ----------
+    sides
+        The names of the sides of the box.
+    axes
+        The values along each side.
+    expected
+        The expected reward over the grid.
+    low
+        The lower end of its credible interval.
+    high
+        The upper end.
+    points
+        The points of which rewards are known, a side an array.
+    rewards
+        Their rewards.
+    """
 
     sides: tuple[str, ...]
     axes: tuple[Floats, ...]
     expected: Floats
     low: Floats
     high: Floats
-    told: tuple[Floats, ...]
+    points: tuple[Floats, ...]
     rewards: Floats
 
 
 def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landscape:
-    """What an agent believes over a grid of so many points a side."""
+    """Compute what an agent believes over a grid.
+
+    Parameters
+    ----------
+    agent
+        An agent of a box of one or two sides.
+    points
+        The points of the grid along a side.
+    level
+        The probability of the credible intervals.
+
+    Returns
+    -------
+    Landscape
+        The data of `space`.
+
+    Raises
+    ------
+    SettingError
+        If the box has more than two sides.
+    """
     sides = agent.space.sides
     if len(sides) > 2:
         raise SettingError(f"a picture shows one or two sides, and this box has {len(sides)}")
     axes = tuple(np.linspace(low, high, points) for low, high in sides.values())
     grid = [axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]
     at = [dict(zip(sides, map(float, point), strict=True)) for point in zip(*grid, strict=True)]
-    table, told = agent.beliefs(level, points=at), agent.told
+    table, outcomes = agent.beliefs(level, points=at), agent.told
     shape = (points,) * len(sides)
     expected, low, high = (
         np.array(table[name]).reshape(shape) for name in ("expected", "low", "high")
     )
-    where = tuple(np.array(told[name]) for name in sides)
-    return Landscape(tuple(sides), axes, expected, low, high, where, np.array(told["reward"]))
+    where = tuple(np.array(outcomes[name]) for name in sides)
+    return Landscape(tuple(sides), axes, expected, low, high, where, np.array(outcomes["reward"]))
 
 
 def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen") -> Axes:
-    """Draw a curve with its band over one side, or a map over two."""
+    """Draw a curve with its band over one side, or a map over two.
+
+    Parameters
+    ----------
+    data
+        The data.
+    ax
+        The axes to draw on; by default those of a new figure.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+    """
     with style.canvas(ax, size) as ax:
         draw = _draw_curve if len(data.sides) == 1 else _draw_map
         draw(data, ax)
@@ -78,8 +144,8 @@ def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen")
 
 
 def _draw_curve(data: Landscape, ax: Axes) -> None:
-    [across], [told], ink = data.axes, data.told, style.colour(0)
-    ax.scatter(told, data.rewards, s=10, color=style.GREY, label="rewards told", zorder=1)
+    [across], [points], ink = data.axes, data.points, style.colour(0)
+    ax.scatter(points, data.rewards, s=10, color=style.GREY, label="rewards told", zorder=1)
     ax.fill_between(
         across, data.low, data.high, color=ink, alpha=0.25, linewidth=0, label="95 % interval"
     )
@@ -93,16 +159,36 @@ def _draw_curve(data: Landscape, ax: Axes) -> None:
 
 
 def _draw_map(data: Landscape, ax: Axes) -> None:
-    (across, up), (told_across, told_up) = data.axes, data.told
+    (across, up), (points_across, points_up) = data.axes, data.points
     filled = ax.contourf(across, up, data.expected.T, levels=20)
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.colorbar(filled, ax=ax, label="expected reward")
-    ax.scatter(told_across, told_up, s=14, facecolor="white", edgecolor="black", linewidth=0.6)
+    ax.scatter(points_across, points_up, s=14, facecolor="white", edgecolor="black", linewidth=0.6)
     ax.set(xlabel=data.sides[0], ylabel=data.sides[1])
 
 
 def space(agent: Explorer, ax: Axes | None = None, *, size: str = "screen") -> Axes:
-    """What an agent believes of its box."""
+    """Draw what an agent believes of its box.
+
+    Parameters
+    ----------
+    agent
+        An agent of a box of one or two sides.
+    ax
+        The axes to draw on; by default those of a new figure.
+    size
+        The style of a new figure, 'screen' or 'print'.
+
+    Returns
+    -------
+    Axes
+        The axes, drawn on.
+
+    Raises
+    ------
+    SettingError
+        If the box has more than two sides.
+    """
     points = 201 if len(agent.space.sides) == 1 else 61
     return draw_space(landscape(agent, points), ax, size=size)

@@ -38,9 +38,9 @@ _CORNERS, _BAND_PIXELS = 500, 400.0  # bands of more become pixels in them, so m
 _INK = {"light": ("#1a1a1a", "#ffffff"), "dark": ("#e8e8e8", "#16181c")}
 
 
-def colour(place: int) -> str:
-    """The colour of the line in that place; beyond six they come round again."""
-    return PALETTE[place % len(PALETTE)]
+def colour(position: int) -> str:
+    """The colour of the line in that position; beyond six they come round again."""
+    return PALETTE[position % len(PALETTE)]
 
 
 @contextmanager

@@ -127,12 +127,25 @@ class Deal(NamedTuple):
     indices: Floats  # (K)
     start: Floats  # (7, K)
     scratch: Floats  # (2, D)
+    closed: NDArray[np.bool_]  # (K) arms that are dealt nothing; or none
 
     @classmethod
-    def blank(cls, arms: int, dimension: int) -> Deal:
+    def blank(cls, arms: int, dimension: int, closed: NDArray[np.bool_] | None = None) -> Deal:
         """Nothing dealt."""
         room = np.zeros(arms), np.zeros(arms), np.zeros((7, arms))
-        return cls(*room, np.zeros((2, dimension)))
+        shut = np.zeros(0, dtype=np.bool_) if closed is None else closed
+        return cls(*room, np.zeros((2, dimension)), shut)
+
+
+@kernel
+def open_indices(deal):
+    """Indices of 0, and none of arms that are closed; whether there are any."""
+    some = False
+    for a in range(deal.indices.size):
+        shut = deal.closed.size > 0 and deal.closed[a]
+        deal.indices[a] = np.nan if shut else 0.0
+        some = some or shut
+    return some
 
 
 @kernel
@@ -151,8 +164,9 @@ def deal_untried(policy, family, constants, params, ledger, memory, decisions, d
     """A decision for every arm that was never tried, or equal parts of what there is; the rest."""
     untried = 0
     for a in range(deal.dealt.size):
-        deal.indices[a] = ledger.plays[a] == 0.0
-        untried += ledger.plays[a] == 0.0
+        shut = deal.closed.size > 0 and deal.closed[a]
+        deal.indices[a] = 0.0 if shut or ledger.plays[a] > 0.0 else 1.0
+        untried += int(deal.indices[a])
     if untried == 0:
         return decisions
     part = min(1.0, decisions / untried)
@@ -180,14 +194,21 @@ def deal_and_forget(
 
 
 @kernel
-def largest(index):
-    """The largest index and how many arms have it: all, if none is a number."""
+def leading(index):
+    """The largest index and how many arms have it; 0 if none is a number."""
     best, ties = -np.inf, 0
     for a in range(index.size):
         if index[a] > best:
             best, ties = index[a], 1
         elif index[a] == best:
             ties += 1
+    return best, ties
+
+
+@kernel
+def largest(index):
+    """The largest index and how many arms have it: all, if none is a number."""
+    best, ties = leading(index)
     if ties == 0:
         index[:] = best
         ties = index.size
@@ -201,11 +222,22 @@ def deal_by_asks(
     """Deal to the arms with the largest index, again and again."""
     left = decisions
     while left > 1e-9 * decisions:
-        deal.indices[:] = 0.0
-        policy.choose(
-            policy, family, constants, params, ledger, memory, turn, turn_value, rng, deal.indices
-        )
-        best, ties = largest(deal.indices)
+        if open_indices(deal):
+            policy.indices(
+                family, constants, params, ledger, memory, turn, turn_value, rng, deal.indices
+            )
+            for a in range(deal.indices.size):
+                if deal.closed[a]:
+                    deal.indices[a] = np.nan
+        else:
+            policy.choose(
+                policy, family, constants, params, ledger, memory, turn, turn_value, rng,
+                deal.indices,
+            )  # fmt: skip
+        best, ties = leading(deal.indices)
+        if ties == 0:  # no index is a number: all that are open tie
+            open_indices(deal)
+            best, ties = leading(deal.indices)
         several = 1.0
         if decisions > SINGLY:
             several = max(min(_GROWTH * (decisions - left), decisions / PARTS), 1.0)

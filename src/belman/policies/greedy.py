@@ -87,6 +87,11 @@ def propensity(family, constants, params, ledger, memory, turn, turn_value, clos
 class EpsilonGreedy(Policy):
     """Play the best average so far, and with chance `epsilon` any arm.
 
+    Parameters
+    ----------
+    epsilon
+        The chance of a turn that goes to any arm.
+
     >>> EpsilonGreedy()
     EpsilonGreedy(epsilon=0.1)
     """
@@ -142,6 +147,11 @@ def choose(policy, family, constants, params, ledger, memory, turn, turn_value, 
 @register
 class ExploreThenCommit(Policy):
     """Play every arm `explore` times, then the one with the best average for ever.
+
+    Parameters
+    ----------
+    explore
+        The number of plays of each arm before the choice.
 
     >>> ExploreThenCommit(explore=20)
     ExploreThenCommit(explore=20)

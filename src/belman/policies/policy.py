@@ -52,7 +52,19 @@ class Change(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """What was observed: beliefs; counts, sums and sums of squares of rewards."""
+    """What was observed: beliefs; counts, sums and sums of squares of rewards.
+
+    Attributes
+    ----------
+    beliefs
+        The coordinates of the belief about each arm (K × D).
+    plays
+        The number of rewards of each arm (K).
+    sums
+        Their sum (K).
+    squares
+        The sum of their squares (K).
+    """
 
     beliefs: Floats = part("K", "D", told=True)
     plays: Floats = part("K", told=True)
@@ -61,7 +73,18 @@ class Ledger(NamedTuple):
 
     @classmethod
     def blank(cls, beliefs: Floats) -> Ledger:
-        """Make the ledger of arms with these beliefs (K × D) and no rewards."""
+        """Make the ledger of arms with these beliefs (K × D) and no rewards.
+
+        Parameters
+        ----------
+        beliefs
+            The belief about each arm, a row each (K × D).
+
+        Returns
+        -------
+        Ledger
+            The ledger, which holds these beliefs themselves.
+        """
         return cls(beliefs, *(np.zeros(len(beliefs)) for _ in cls._fields[1:]))
 
 
@@ -267,32 +290,103 @@ class Policy(ABC):
     # What it is given: numbers, and room to remember
 
     def about(self, family: Family) -> tuple[float, ...]:
-        """The numbers of a family that kernels read before the settings."""
+        """Return the numbers of a family that kernels read before the settings.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+
+        Returns
+        -------
+        tuple of float
+            The numbers, in the order in which kernels read them.
+        """
         return ()
 
     def params(self, family: Family) -> Floats:
-        """The numbers that kernels read: what they need of the family, then the settings."""
+        """Return the numbers that kernels read.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+
+        Returns
+        -------
+        ndarray
+            The numbers of the family, then the settings.
+        """
         return np.array([*self.about(family), *numbers_of(self)] or [0.0], dtype=np.float64)
 
     def memory(self, arms: int, dimension: int) -> Any:
-        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""
+        """Make the memory of arms that were never played.
+
+        Parameters
+        ----------
+        arms
+            The number of arms.
+        dimension
+            How many numbers a belief has.
+
+        Returns
+        -------
+        NamedTuple
+            Arrays of `remembers`, as before the first turn.
+        """
         return memories.blank(self.remembers, memories.Sizes(self, arms, dimension))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """What changes with the turn alone, for each of these turns."""
+        """Compute what changes with the turn alone.
+
+        Parameters
+        ----------
+        turns
+            Turns, counted from 1.
+        arms
+            The number of arms.
+
+        Returns
+        -------
+        ndarray
+            A number for each of the turns.
+        """
         return np.zeros(len(turns))
 
     def check(self, family: Family, arms: int) -> None:
-        """Raise PolicyError where there is no such policy for the family or the number of arms."""
+        """Refuse a family or a number of arms for which there is no such policy.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        arms
+            The number of arms.
+
+        Raises
+        ------
+        PolicyError
+            If there is no such policy for the family or for so few or so many arms.
+        """
         self.about(family)
 
     # What becomes of its memory
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        """The limits of memory parts that kernels use as positions or counts: least and largest.
+        """Return the limits of memory parts that kernels use as positions or counts.
 
         A state file that holds others there is refused: nothing stops compiled code from reading
         or writing past the end of an array. Parts of a record inside the memory go by both names.
+
+        Parameters
+        ----------
+        arms
+            The number of arms.
+
+        Returns
+        -------
+        dict
+            By the name of a part of the memory, its least and its largest value.
 
         >>> from belman.policies import ExploreThenCommit
         >>> ExploreThenCommit(explore=20).whole_numbers(arms=3)
@@ -301,14 +395,34 @@ class Policy(ABC):
         return memories.whole_parts(self.remembers, memories.Sizes(self, arms))
 
     def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
-        """A memory for other arms, each at the place that it had in this one, or −1 if it is new.
+        """Make the memory of other arms, with what was kept of those that were there.
 
-        `fresh` is the memory of as many new arms.
+        Parameters
+        ----------
+        memory
+            The memory of the arms before.
+        fresh
+            The memory of as many new arms as there are now.
+        places
+            For every arm of now its position before, or −1 if it is new.
+
+        Returns
+        -------
+        NamedTuple
+            The memory of the arms of now.
         """
         return memories.moved(memory, fresh, places)
 
     def forget(self, memory: Any, arm: int) -> None:
-        """Take an arm as the ledger believes it, at the next refresh, and not as it was told."""
+        """Take an arm as the ledger believes it, at the next refresh, and not as it was told.
+
+        Parameters
+        ----------
+        memory
+            The memory of this policy.
+        arm
+            The position of the arm.
+        """
         memories.forgotten(memory, arm)
 
     # What it learns of rewards one by one
@@ -326,21 +440,63 @@ class Policy(ABC):
         return False
 
     def learns_sums(self, family: Family) -> bool:
-        """Whether it can be told many rewards of an arm at once, of which the sums are known."""
+        """Return whether many rewards of an arm can be learnt at once, by their sums.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+
+        Returns
+        -------
+        bool
+            Whether it can; then `learn_many` takes them in.
+        """
         return not self.learns
 
     def learn_many(
         self, family: Family, memory: Any, arm: int, n: int, total: float, squares: float
     ) -> None:
-        """Take in so many rewards, where it `learns_sums`; what beliefs say of them is in the
-        ledger.
+        """Take in many rewards by their sums, where it `learns_sums`; the ledger has them already.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        memory
+            The memory of this policy.
+        arm
+            The position of the arm.
+        n
+            The number of rewards.
+        total
+            Their sum.
+        squares
+            The sum of their squares.
         """
         return
 
     def pseudobelief(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float
     ) -> Floats:
-        """The belief that sums up those about all arms: their barycentre, unless it has another."""
+        """Compute the belief that sums up those about all arms, by default their barycentre.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        ledger
+            The beliefs, plays and sums of the arms.
+        memory
+            The memory of this policy.
+        turn_value
+            The turn's value, one of `turn_values`.
+
+        Returns
+        -------
+        ndarray
+            Its coordinates.
+        """
         return least_kl_from_arms(family, self.believed(family, ledger, memory))
 
     # What it makes of a world that changes
@@ -356,15 +512,49 @@ class Policy(ABC):
         return False
 
     def set_time(self, memory: Any, seconds: float) -> None:
-        """Set the clock, in seconds since any fixed moment; earlier times are ignored."""
+        """Set the clock.
+
+        Parameters
+        ----------
+        memory
+            The memory of this policy.
+        seconds
+            The time since any fixed moment; earlier ones than before are ignored.
+        """
         return
 
     def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:
-        """The beliefs about all arms as they are now (K × D): those of the ledger."""
+        """Return the beliefs about all arms as they are now, by default those of the ledger.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        ledger
+            The beliefs, plays and sums of the arms.
+        memory
+            The memory of this policy.
+
+        Returns
+        -------
+        ndarray
+            A belief an arm, a row each (K × D).
+        """
         return ledger.beliefs
 
     def changes(self, memory: Any) -> list[Change]:
-        """The changes of the world that it noticed, the last of them, oldest first."""
+        """Return the changes of the world that it noticed.
+
+        Parameters
+        ----------
+        memory
+            The memory of this policy.
+
+        Returns
+        -------
+        list of Change
+            The last ones, oldest first.
+        """
         return []
 
     # What its chances are, and why
@@ -377,26 +567,80 @@ class Policy(ABC):
         return self.draws_from_beliefs and self.kernels.propensity is to_be_integrated
 
     def acting(self, memory: Any) -> Policy:
-        """The policy that chooses now: itself, or that of its phase."""
+        """Return the policy that chooses now.
+
+        Parameters
+        ----------
+        memory
+            The memory of this policy.
+
+        Returns
+        -------
+        Policy
+            Itself, or the policy of the present phase.
+        """
         return self
 
     def chances(self, best: Floats) -> Floats:
-        """The chance of playing each arm, from its chance of being best, if to be integrated."""
+        """Compute the chance of playing each arm from the probabilities of being best.
+
+        Parameters
+        ----------
+        best
+            The probability of being best of each arm (K).
+
+        Returns
+        -------
+        ndarray
+            The chance of playing each arm (K); NaN where it is not known.
+        """
         return best if self.draws_from_beliefs else np.full(len(best), np.nan)
 
     def own_chances(
         self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
     ) -> Floats | None:
-        """The chance of playing each of these arms (their places) now, by a formula of its own.
+        """Compute the chance of playing each of these arms now, by a formula of its own.
 
-        None where what it draws follows from the beliefs, or is not known.
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        ledger
+            The beliefs, plays and sums of the arms.
+        playable
+            The positions of the arms that can be played.
+
+        Returns
+        -------
+        ndarray or None
+            The chance of each of them; None where what it draws follows from the beliefs, or is not
+            known.
         """
         return None
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
-        """Columns that say how the indices come about, one number an arm, the index last."""
+        """Return columns that say how the indices come about.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        ledger
+            The beliefs, plays and sums of the arms.
+        memory
+            The memory of this policy.
+        turn_value
+            The turn's value, one of `turn_values`.
+        index
+            The index of each arm (K).
+
+        Returns
+        -------
+        dict
+            By the heading of a column, one number an arm; the index is the last one.
+        """
         return {"index": index}
 
 

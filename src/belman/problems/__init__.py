@@ -14,6 +14,13 @@ from belman.problems.drifting import (
     seasonal as seasonal,
     sinusoid as sinusoid,
 )
+from belman.problems.random_drift import (
+    Coming as Coming,
+    Jumping as Jumping,
+    Renewing as Renewing,
+    Walking as Walking,
+    renewing as renewing,
+)
 from belman.problems.featured.context_arms import ContextArms as ContextArms
 from belman.problems.featured.drawn_arms import ChangingArms as ChangingArms, DrawnArms as DrawnArms
 from belman.problems.featured.featured import Featured as Featured

@@ -8,23 +8,52 @@ largest, while the budget lasts. Regret is by the true means, and what is earned
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from belman.engine import factory, kernel
 from belman.errors import SettingError
+from belman.problems.course import CourseKernels, best_of
 from belman.problems.problem import Floats, Problem
-from belman.problems.stationary import Stationary
 from belman.validate import require_number
+
+
+@factory
+def falsified(inner: CourseKernels) -> CourseKernels:
+    """The kernels of a world whose rewards are falsified.
+
+    Numbers end with budget, low and high; the last of the state is what was spent.
+    """
+
+    @kernel
+    def begin(family, constants, numbers, table, rng, course):
+        course.state[course.state.size - 1] = 0.0
+        inner.begin(family, constants, numbers, table, rng, course)
+
+    @kernel
+    def lie(family, constants, numbers, table, course, arm, turn, uniform):
+        """The reward that is earned, told falsely while the budget lasts."""
+        found, true = inner.earn(family, constants, numbers, table, course, arm, turn, uniform)
+        end, last = numbers.size, course.state.size - 1
+        is_best = course.means[arm] == best_of(course.means)
+        told = numbers[end - 2] if is_best else numbers[end - 1]
+        spent = course.state[last] + abs(told - true)
+        if spent > numbers[end - 3]:
+            return found, true
+        course.state[last] = spent
+        return told, true
+
+    return CourseKernels(begin, inner.move, lie)
 
 
 @dataclass(frozen=True)
 class Corrupted(Problem):
-    """A problem with fixed means whose rewards are falsified by `budget` in all; `corrupted`."""
+    """A problem whose rewards are falsified by `budget` in all; made by `corrupted`."""
 
-    problem: Stationary
+    problem: Problem
     budget: float
     ends: tuple[float, float]
-
-    played_as = "corrupted"
-    no_python_players = "players in plain Python play at arms that stay the same"
 
     def __post_init__(self) -> None:
         require_number("budget", self.budget)
@@ -40,13 +69,32 @@ class Corrupted(Problem):
         return self.problem.arms
 
     @property
-    def true_means(self) -> tuple[float, ...]:
-        """The mean of each arm's rewards before they are falsified."""
-        return tuple(float(self.family.mean_of(row)) for row in self.parameters)
-
-    @property
     def parameters(self) -> Floats:
         return self.problem.parameters
+
+    @property
+    def comes_and_goes(self) -> bool:  # type: ignore[override]
+        return self.problem.comes_and_goes
+
+    @property
+    def course(self) -> CourseKernels:  # type: ignore[override]
+        return falsified(self.problem.course)
+
+    @property
+    def numbers(self) -> Floats:
+        return np.array([*self.problem.numbers, self.budget, *self.ends])
+
+    @property
+    def table(self) -> Floats:
+        return self.problem.table
+
+    @property
+    def state_size(self) -> int:
+        return self.problem.state_size + 1
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        return self.problem.findings
 
 
 def corrupted(
@@ -60,9 +108,9 @@ def corrupted(
     >>> corrupted(bernoulli([0.8, 0.6]), 50).ends
     (0.0, 1.0)
     """
-    if not isinstance(problem, Stationary):
+    if not isinstance(problem, Problem) or problem.played_as != "bandit" or problem.late:
         remedy = "write, for instance, corrupted(belman.problems.bernoulli([0.8, 0.6]), 50)"
-        raise SettingError(f"problem={problem!r} has no fixed means to be corrupted: {remedy}")
+        raise SettingError(f"problem={problem!r} has no arms to be corrupted: {remedy}")
     found = problem.family.reward_range if ends is None else ends
     if found is None:
         what = f"{problem.family.name} rewards ({problem.family.support}) have no bounds"

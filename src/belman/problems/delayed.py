@@ -1,8 +1,9 @@
-"""Rewards that come late, and decisions that are made in batches.
+"""Rewards that come late, and decisions that are made in batches: layers around any world of arms.
 
 A visitor comes, an arm is played, and its reward is told after a delay within the window; a reward
 of 0 is never told. What a player is told, and when, is the question. In batches, players give
-weights before each, by which its visitors are assigned, and what they are told counts after it.
+weights before each, by which its visitors are assigned, or decide turn by turn, and what comes in
+is told at the end of each.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from belman.errors import SettingError
+from belman.problems.course import CourseKernels
 from belman.problems.problem import Floats, Problem
 from belman.validate import is_number, require_one_of, require_whole
 
@@ -23,6 +25,8 @@ TELLINGS = {"at once": 0, "window": 1, "early": 2, "late": 3, "naive": 4}
 _PARTS = 1024
 #: The last of these chances, for distributions without an end.
 _TOP = 1.0 - 1e-6
+#: Whose rewards can be late.
+PLAYED = ("bandit", "featured")
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Delayed(Problem):
     `belman.problems.delayed` and `belman.problems.batched`.
 
     `quantiles` holds those of the delay at equally spaced chances from 0 to 1, straight in between:
-    one row for all arms, or a row per arm.
+    one row for all arms, or a row per arm. What is told is told every `batch` turns, for which
+    players give weights, unless they decide one by one.
     """
 
     problem: Problem
@@ -42,9 +47,9 @@ class Delayed(Problem):
     told: str
     looks: int
     batch: int = 1
+    weighs: bool = True
 
-    played_as = "delayed"
-    no_python_players = "late rewards are told to policies such as belman.BelMan() only"
+    late = True
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -61,6 +66,9 @@ class Delayed(Problem):
         if self.told == "early" and not self.family.coin:
             what = f"told='early' needs rewards of 0 and 1, and {self.family.name} rewards are not"
             raise SettingError(f"{what}: told='window' counts them when their window closes")
+        if self.told == "early" and self.played_as == "featured":
+            what = "told='early' reads silence arm by arm, and these arms share a belief"
+            raise SettingError(f"{what}: give told='window', 'late' or 'naive'")
         require_whole("looks", self.looks)
         require_whole("batch", self.batch)
         rows = np.array(self.quantiles)
@@ -87,6 +95,34 @@ class Delayed(Problem):
     @property
     def world(self) -> Floats:
         return self.problem.world
+
+    @property
+    def played_as(self) -> str:  # type: ignore[override]
+        return self.problem.played_as
+
+    @property
+    def course(self) -> CourseKernels:  # type: ignore[override]
+        return self.problem.course
+
+    @property
+    def comes_and_goes(self) -> bool:  # type: ignore[override]
+        return self.problem.comes_and_goes
+
+    @property
+    def numbers(self) -> Floats:
+        return self.problem.numbers
+
+    @property
+    def table(self) -> Floats:
+        return self.problem.table
+
+    @property
+    def state_size(self) -> int:
+        return self.problem.state_size
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        return self.problem.findings
 
     def times(self, horizon: int) -> Floats:
         """When each of so many visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
@@ -122,9 +158,11 @@ def delayed(
     >>> shop.arms, round(shop.times(86_400)[-1])
     (2, 1440)
     """
-    if not isinstance(problem, Problem) or problem.played_as != "bandit":
+    if not isinstance(problem, Problem) or problem.played_as not in PLAYED:
         remedy = "write, for instance, delayed(belman.problems.bernoulli([0.04, 0.03]), …)"
         raise SettingError(f"problem={problem!r} has no rewards that could be late: {remedy}")
+    if problem.late:
+        raise SettingError(f"problem={problem!r} is late already: write batched(delayed(…), n)")
     laws = delays if isinstance(delays, (list, tuple)) and not _numbers(delays) else [delays]
     if not is_number(window) or window <= 0.0:
         raise SettingError(f"window={window!r} is not valid for late rewards: it must be positive")
@@ -140,21 +178,24 @@ def delayed(
     )
 
 
-def batched(problem: Problem, n: int) -> Delayed:
-    """The same problem decided by weights: every n turns a player gives the weights of its arms for
-    the next n, the arms of these turns are drawn by them, and their rewards are told at the end.
+def batched(problem: Problem, n: int, *, weights: bool = True) -> Delayed:
+    """The same problem with rewards that are told every n turns.
 
-    The weights are those of `Agent.weights`: shares of n decisions in which nothing is learnt; a
-    policy that draws, such as Thompson's, draws from the beliefs of the batch's beginning. Rewards
-    of a `delayed` problem come when they come, and count at the next batch.
+    With `weights` a player gives the weights of its arms for the next n turns, and the arms of
+    these turns are drawn by them. The weights are those of `Agent.weights`: shares of n decisions
+    in which nothing is learnt; a policy that draws, such as Thompson's, draws from the beliefs of
+    the batch's beginning, and one for arms that share a belief decides as `Agent.ask(n)` does. An
+    arm that has gone gives its turns to the others. Without weights players decide turn by turn,
+    beside asks that are out. Rewards of a `delayed` problem come when they come, and count at the
+    next batch.
 
     >>> from belman.problems import bernoulli
     >>> batched(bernoulli([0.04, 0.03]), 100).batch
     100
     """
     if isinstance(problem, Delayed):
-        return replace(problem, batch=n)
-    if not isinstance(problem, Problem) or problem.played_as != "bandit":
+        return replace(problem, batch=n, weighs=weights)
+    if not isinstance(problem, Problem) or problem.played_as not in PLAYED:
         remedy = "write, for instance, batched(belman.problems.bernoulli([0.8, 0.9]), 100)"
         raise SettingError(f"problem={problem!r} cannot be decided in batches: {remedy}")
     return Delayed(
@@ -167,6 +208,7 @@ def batched(problem: Problem, n: int) -> Delayed:
         told="at once",
         looks=1,
         batch=n,
+        weighs=weights,
     )
 
 

@@ -9,9 +9,34 @@ from typing import Any
 
 import numpy as np
 
+from belman.engine import kernel
 from belman.errors import SettingError
 from belman.families import Bernoulli, Family
+from belman.problems.course import NEVER, CourseKernels, fill_means
 from belman.problems.problem import Floats, Problem
+from belman.problems.random_drift import Coming, Jumping, Walking
+
+
+@kernel
+def begin(family, constants, numbers, table, rng, course):
+    course.state[0] = -1.0
+
+
+@kernel
+def move(family, constants, numbers, table, rng, course, turn):
+    """Go on to the stretch of a turn; numbers are the first turns of stretches."""
+    now = int(course.state[0])
+    while now + 1 < len(table) and numbers[now + 1] <= turn:
+        now += 1
+    course.state[0] = now
+    for a in range(len(course.theta)):
+        for i in range(course.theta.shape[1]):
+            course.theta[a, i] = table[now, a, i]
+    fill_means(family, constants, course.theta, course.means)
+    return int(numbers[now + 1]) if now + 1 < len(table) else NEVER
+
+
+STRETCHES = CourseKernels(begin, move)
 
 
 @dataclass(frozen=True)
@@ -28,8 +53,7 @@ class Drifting(Problem):
     starts: tuple[int, ...]
     means: tuple[tuple[float | None, ...], ...]
 
-    played_as = "drifting"
-    no_python_players = "players in plain Python play at arms that stay the same"
+    course = STRETCHES
 
     def __post_init__(self) -> None:
         starts = tuple(int(turn) for turn in self.starts)
@@ -51,10 +75,18 @@ class Drifting(Problem):
 
     @property
     def parameters(self) -> Floats:
-        return np.asarray(self.courses[0])
+        return np.asarray(self.table[0])
 
     @property
-    def courses(self) -> Floats:
+    def comes_and_goes(self) -> bool:  # type: ignore[override]
+        return any(mean is None for row in self.means for mean in row)
+
+    @property
+    def numbers(self) -> Floats:
+        return np.array(self.starts, dtype=np.float64)
+
+    @property
+    def table(self) -> Floats:
         """θ of each arm in each stretch (S × K × parameters); of one that is not there, NaN."""
         given = {mean for row in self.means for mean in row if mean is not None}
         known = {mean: self.family.parameter_of(mean) for mean in given}
@@ -111,12 +143,12 @@ def changing(
     arms: int,
     horizon: int,
     changes: int,
-    seed: int,
+    seed: int | None,
     *,
     all_arms: bool = True,
     between: tuple[float, float] = (0.0, 1.0),
     family: Family | None = None,
-) -> Drifting:
+) -> Drifting | Jumping:
     """Make arms whose means are drawn anew at random turns.
 
     Parameters
@@ -126,7 +158,7 @@ def changing(
     changes
         How often means change.
     seed
-        The seed of turns and means.
+        The seed of turns and means; with None they are drawn anew in every run.
     all_arms
         Whether a change draws the means of all arms anew, or of one.
     between
@@ -136,12 +168,17 @@ def changing(
 
     Returns
     -------
-    Drifting
+    Drifting or Jumping
         The problem.
 
     >>> changing(10, 20_000, 8, seed=1).means[0] == changing(10, 20_000, 8, seed=1).means[0]
     True
+    >>> changing(10, 20_000, 8, seed=None).changes
+    8
     """
+    if seed is None:
+        law = Bernoulli() if family is None else family
+        return Jumping(law, arms, between, horizon, changes, all_arms)
     rng = np.random.default_rng(seed)
     starts = 1 + np.sort(rng.choice(np.arange(1, horizon), changes, replace=False))
     rows = [rng.uniform(*between, arms)]
@@ -158,11 +195,11 @@ def random_walk(
     arms: int,
     horizon: int,
     step: float,
-    seed: int,
+    seed: int | None,
     *,
     every: int = 10,
     family: Family | None = None,
-) -> Drifting:
+) -> Drifting | Walking:
     """Make arms whose means walk at random between 0.02 and 0.98.
 
     Parameters
@@ -172,7 +209,7 @@ def random_walk(
     step
         The standard deviation of the walk in one turn.
     seed
-        The seed of the walk.
+        The seed of the walk; with None it is drawn anew in every run.
     every
         Turns between two steps.
     family
@@ -180,12 +217,15 @@ def random_walk(
 
     Returns
     -------
-    Drifting
+    Drifting or Walking
         The problem.
 
     >>> random_walk(3, 1_000, 0.005, seed=1).arms
     3
     """
+    if seed is None:
+        law = Bernoulli() if family is None else family
+        return Walking(law, arms, (0.02, 0.98), step, every)
     rng = np.random.default_rng(seed)
     moves = rng.normal(0.0, step * every**0.5, (-(-horizon // every), arms))
     path = rng.uniform(0.0, 1.0, arms) + np.cumsum(moves, axis=0)
@@ -270,14 +310,15 @@ def abrupt_and_back(
 def coming_and_going(
     arms: int,
     horizon: int,
-    seed: int,
+    seed: int | None,
     *,
     at_once: int = 3,
     between: tuple[float, float] = (0.0, 1.0),
     family: Family | None = None,
-) -> Drifting:
+) -> Drifting | Coming:
     """Arms that appear and retire, none of which changes: so many at once, and whenever the oldest
-    goes the next one comes, at turns equally far apart.
+    goes the next one comes, at turns equally far apart. With seed=None means are drawn anew in
+    every run.
 
     >>> world = coming_and_going(4, 1_000, seed=1, at_once=3)
     >>> world.starts, [mean is None for mean in world.means[0]]
@@ -288,6 +329,9 @@ def coming_and_going(
         allowed = "at_once from 1 to the number of arms, and a turn for each that comes"
         given = f"arms={arms!r}, at_once={at_once!r}, horizon={horizon!r}"
         raise SettingError(f"{given} are not valid: give {allowed}")
+    if seed is None:
+        law = Bernoulli() if family is None else family
+        return Coming(law, arms, between, horizon, at_once)
     means = np.random.default_rng(seed).uniform(*between, arms).tolist()
     rows = [
         [mean if first <= a < first + at_once else None for a, mean in enumerate(means)]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.families.family import Family
+from belman.problems.course import FIXED, CourseKernels
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +25,12 @@ class Problem(ABC):
     played_as: ClassVar[str] = "bandit"
     #: Why players in plain Python cannot play it; empty where they can.
     no_python_players: ClassVar[str] = ""
+    #: Whether rewards come late, or decisions are made in batches (`delayed`).
+    late: ClassVar[bool] = False
+    #: What compiled code needs of it where it is played as arms.
+    course: ClassVar[CourseKernels] = FIXED
+    #: Whether there are turns at which an arm is not there.
+    comes_and_goes: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -54,6 +61,22 @@ class Problem(ABC):
     def world(self) -> Floats:
         """The belief each run draws θ from, and the interval means are scaled to; or empty."""
         return np.zeros(0)
+
+    @property
+    def numbers(self) -> Floats:
+        """What the kernels of its course read."""
+        world = self.world
+        return np.array([float(world.size), *world])
+
+    @property
+    def table(self) -> Floats:
+        """Rows of parameters that they read (S × K × parameters)."""
+        return self.parameters[None]
+
+    @property
+    def state_size(self) -> int:
+        """How many numbers they keep of a run."""
+        return 1
 
     @property
     def findings(self) -> dict[str, Any]:

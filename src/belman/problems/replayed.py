@@ -13,14 +13,46 @@ from typing import Any
 import numpy as np
 
 from belman import frames
+from belman.engine import kernel
 from belman.errors import SettingError
 from belman.families import Bernoulli, Bounded, Family, GaussianUnknown
+from belman.problems.course import NEVER, CourseKernels
 from belman.problems.problem import Floats, Problem
 from belman.validate import require_one_of
 
 #: Rewards that a problem may hold, so that it can be described in a result.
 MOST = 90_000
 ORDERS = ("drawn", "kept")
+
+
+@kernel
+def begin(family, constants, numbers, table, rng, course):
+    """The state is how often each arm was played."""
+    for a in range(course.means.size):
+        course.state[a] = 0.0
+
+
+@kernel
+def move(family, constants, numbers, table, rng, course, turn):
+    """Means stay; numbers are whether rewards are drawn, whether by turn, counts, means."""
+    for a in range(course.means.size):
+        course.means[a] = numbers[2 + course.means.size + a]
+    return NEVER
+
+
+@kernel
+def again(family, constants, numbers, table, course, arm, turn, uniform):
+    """A reward drawn again, or the next one."""
+    count, played = numbers[2 + arm], course.state[arm]
+    course.state[arm] = played + 1.0
+    place = uniform * count
+    if numbers[0] == 0.0:
+        place = (turn - 1.0) % count if numbers[1] > 0.0 else played % count
+    value = table[0, arm, int(place)]
+    return value, value
+
+
+REPLAY = CourseKernels(begin, move, again)
 
 
 @dataclass(frozen=True)
@@ -37,8 +69,7 @@ class Replayed(Problem):
     together: bool = False
     order: str = "drawn"
 
-    played_as = "replayed"
-    no_python_players = "players in plain Python play at arms whose rewards are drawn"
+    course = REPLAY
 
     def __post_init__(self) -> None:
         rows = tuple(tuple(map(float, row)) for row in self.rewards)
@@ -75,6 +106,16 @@ class Replayed(Problem):
         for row, rewards in zip(table, self.rewards, strict=True):
             row[: len(rewards)] = rewards
         return table
+
+    @property
+    def numbers(self) -> Floats:
+        counts = [float(len(row)) for row in self.rewards]
+        how = [float(self.order == "drawn"), float(self.together)]
+        return np.array([*how, *counts, *self.true_means])
+
+    @property
+    def state_size(self) -> int:
+        return self.arms
 
     @property
     def findings(self) -> dict[str, Any]:

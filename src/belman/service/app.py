@@ -28,18 +28,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from belman.service import edge_routes, rank_routes, routes
-from belman.service.access import LOOPBACK, AccessControl, requires, role_router
+from belman.service.access import LONGEST_KEY, LOOPBACK, AccessControl, requires, role_router
 from belman.service.fast_path import FastPath
 from belman.service.guard import guarded
 from belman.service.keys import Keys, Role
 from belman.service.limits import Limits
 from belman.service.metrics import Metrics
+from belman.service.problems import MEDIA_TYPE as PROBLEM
 from belman.service.problems import invalid, problem, problem_of
 from belman.service.readiness import Readiness
 from belman.service.registry import Registry
 from belman.studies import Storage
 
 GRACE_SECONDS = 10
+_HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match")
+_OF_FLAGS = ("X-API-Key", "Cache-Control", "Last-Event-ID")  # headers of their clients
 SWITCH_SECONDS = 1e-3  # for so long a thread that reads may keep one that decides from running
 
 health = APIRouter(tags=["health"])
@@ -62,14 +65,16 @@ def create_app(
     clock: Callable[[], float] = time.monotonic,
     routers: Iterable[APIRouter] = (),
     background: Iterable[Callable[[Registry], Coroutine[Any, Any, None]]] = (),
+    middleware: Iterable[Any] = (),
     warm: bool = False,
 ) -> FastAPI:
     """The service of a storage; `require_keys` asks for keys even where there is none yet, and
     `warm` says that it is not ready before what an ask needs is loaded.
 
-    `routers` are served beside the studies', and the coroutines that `background` makes run as long
-    as the service does. All state lives in the storage, so that any number of such services may
-    stand on one. The `clock` says how old is what is known of a key.
+    `routers` are served beside the studies', `middleware` (made of an app and a `registry`) answers
+    before them, and the coroutines that `background` makes run as long as the service does. All
+    state lives in the storage, so that any number of such services may stand on one. The `clock`
+    says how old is what is known of a key.
     """
     registry = Registry(storage, Metrics(), require_keys, limits, clock)
     readiness = Readiness(registry, clock, is_warm=not warm)
@@ -92,6 +97,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
         swagger_ui_oauth2_redirect_url=None,
+        generate_unique_id_function=lambda route: route.name,  # of generated clients
         **_NO_TELEMETRY,
     )
     app.state.registry, app.state.readiness = registry, readiness
@@ -108,16 +114,18 @@ def create_app(
     ):
         app.include_router(router)
     app.add_middleware(FastPath, registry=registry)
+    for one in middleware:
+        app.add_middleware(one, registry=registry)
     app.add_middleware(AccessControl, registry=registry)
     if origins := registry.limits.origins:  # around the rest, since a browser asks first, keyless
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-None-Match"],
-            expose_headers=["ETag", "Retry-After"],
+            allow_headers=[*_HEADERS, *_OF_FLAGS],
+            expose_headers=["ETag", "Retry-After", "x-sse-support"],
         )
-    _describe_key(app)
+    _describe(app)
     return app
 
 
@@ -145,7 +153,7 @@ async def readyz(request: Request) -> dict[str, str] | Response:
 
 
 @measured.get("/metrics", response_class=Response, **requires(Role.READ))
-async def metrics(request: Request) -> Response:
+async def prometheus(request: Request) -> Response:
     """Counters for Prometheus."""
     counters = routes.registry_of(request).metrics.text()
     return Response(counters, media_type="text/plain; version=0.0.4")
@@ -168,15 +176,36 @@ def _failed(request: Request, error: Exception) -> Response:
     return problem(error.status_code, str(error.detail), headers=dict(error.headers or {}))
 
 
-def _describe_key(app: FastAPI) -> None:
-    """Say in the OpenAPI document how a key is given."""
+#: How a change says which request it is, in the OpenAPI document.
+_IDEMPOTENCY_KEY: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A key of this request: sent again with the same one, it is answered alike and "
+    "done once. Percent-encoded where it is not plain letters and digits.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
+}
+
+
+def _describe(app: FastAPI) -> None:
+    """Say in the OpenAPI document how keys are given, and as what problems come."""
     original = app.openapi
 
     def openapi() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema
         document = original()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         how = "A key of `belman key add`."
         schemes["key"] = {"type": "http", "scheme": "bearer", "description": how}
+        for methods in document["paths"].values():
+            for method, operation in methods.items():
+                if method != "get":
+                    operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+                for response in operation["responses"].values():
+                    content = response.get("content", {})
+                    if PROBLEM in content:  # FastAPI gives its schema to JSON
+                        content[PROBLEM] = content.pop("application/json")
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
@@ -12,6 +12,7 @@ from belman.service.models import (
     Arm,
     Attributes,
     Key,
+    Name,
     Number,
     Reason,
     ReasonBody,
@@ -26,6 +27,13 @@ MOST_ROWS = 10_000
 Seconds = Annotated[float, Field(strict=True, gt=0.0, le=1e9)]
 Segment = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_SEGMENT)]
 Version = Annotated[int, Field(strict=True, ge=1, lt=2**63)]
+Chances = Annotated[
+    Annotated[dict[Name, Number], Field(max_length=1_000)] | Number | None,
+    Field(
+        description="Of a row without a version: the chances of all arms by name, if these were "
+        "logged; of two arms that of its own will do."
+    ),
+]
 Unit = Annotated[StrictStr, Field(max_length=1_000)] | Annotated[StrictInt, Field(lt=2**63)]
 
 
@@ -47,6 +55,28 @@ class PublishBody(ReasonBody):
         Segment | Values | None,
         Field(description="A part of the units; where the study learns by segment, its context."),
     ] = None
+    by: Annotated[
+        Literal["belman", "growthbook", "eppo"],
+        Field(description="Whose hash assigns units by these weights."),
+    ] = "belman"
+
+
+class DeclareBody(ReasonBody):
+    """A weights document by which somebody else assigned units, with its `assigner`."""
+
+    model_config = _example(
+        weights={
+            "format": "belman-weights/1", "study": "checkout", "version": 1, "salt": "checkout",
+            "arms": ["blue", "green"], "weights": [0.5, 0.5], "floors": [0, 0],
+            "cuts": [[5000, 0], [10000, 1]], "segment": None, "valid_until": None,
+            "assigner": {"by": "growthbook", "hash_version": 2, "filters": []},
+        },
+        reason="an experiment of last year",
+    )  # fmt: skip
+
+    weights: Annotated[
+        dict[str, Any], Field(max_length=50, description="The document, as its JSON Schema says.")
+    ]
 
 
 class WeightsOut(BaseModel):
@@ -77,6 +107,7 @@ class RowIn(_Model):
     time: Number | None = None
     attributes: Attributes = None
     context: Values | None = None
+    chances: Chances = None
 
 
 class SumsIn(_Model):
@@ -101,7 +132,7 @@ class ObservationsBody(_Model):
         Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None,
         Field(
             description="Unit, version, arm and reward of each outcome, perhaps its time (seconds "
-            "since 1970), attributes and context."
+            "since 1970), attributes, context and chances."
         ),
     ] = None
     sums: Annotated[
@@ -130,6 +161,7 @@ class RowCorrectionIn(_Model):
     was: Number
     reward: Number | None
     attributes: Attributes = None
+    chances: Chances = None
 
 
 class RowCorrectionsBody(_Model):

@@ -12,7 +12,7 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from belman.assignment import sign
+from belman.assignment import Weights, sign
 from belman.errors import SettingError
 from belman.service import edge_models as models
 from belman.service.access import charge, idempotency_key, requires, role_router
@@ -35,6 +35,17 @@ async def publish(request: Request, study: Decider, body: models.PublishBody) ->
     plan = body.model_dump()
     key = idempotency_key(request.scope)
     made = await registry_of(request).change(partial(study.publish, **plan, key=key))
+    return json_response(made.described())
+
+
+@router.post("/{name}/declare", response_model=models.WeightsOut, **requires(Role.ADMIN, 409))
+async def declare(request: Request, study: Decider, body: models.DeclareBody) -> Response:
+    """Tell by which weights somebody else assigned units; the answer has the version by which their
+    outcomes name them.
+    """
+    key = idempotency_key(request.scope)
+    weights = Weights.from_described(body.weights)
+    made = await registry_of(request).change(partial(study.declare, weights, body.reason, key=key))
     return json_response(made.described())
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from pydantic import ValidationError
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from belman.errors import BelmanError, StorageError, UnknownStudyError
 from belman.service.access import require_role
+from belman.service.bodies import body_of
 from belman.service.keys import Role
 from belman.service.models import AskBody, TellBody
 from belman.service.problems import invalid, problem_of
@@ -38,7 +38,7 @@ class FastPath:
             return
         scope["belman.route"] = f"/api/studies/{{name}}/{found[2]}"
         require_role(scope, Role.PLAY)
-        response = await self._answer(scope, found[1], found[2], await _body(receive))
+        response = await self._answer(scope, found[1], found[2], await body_of(receive))
         await response(scope, receive, send)
 
     async def _answer(self, scope: Scope, name: str, what: str, body: bytes) -> Response:
@@ -57,15 +57,3 @@ class FastPath:
             if isinstance(error, UnknownStudyError):
                 self.registry.forget(name)
             return problem_of(error)
-
-
-async def _body(receive: Receive) -> bytes:
-    """The whole body of a request."""
-    pieces, more = list[bytes](), True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        pieces.append(message.get("body", b""))
-        more = message.get("more_body", False)
-    return b"".join(pieces)

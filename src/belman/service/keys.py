@@ -19,6 +19,7 @@ _SELECT = "SELECT id, name, role, created, revoked, hash FROM belman_keys"
 class Role(IntEnum):
     """What a key may do; each role may do what those before it may."""
 
+    FLAGS = 0  # fetch and evaluate feature flags: for clients that strangers hold
     READ = 1  # look
     PLAY = 2  # ask and tell
     ADMIN = 3  # create, change, pause

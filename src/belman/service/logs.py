@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import warnings
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,6 +60,12 @@ def set_up(style: str = "text", *, requests: bool = False) -> None:
         logger = logging.getLogger(name)
         logger.handlers[:], logger.propagate = [handler], False
     access.setLevel(logging.INFO if requests else logging.WARNING)
+    warnings.showwarning = _warned
+
+
+def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Log a warning of the library, such as that of weights which are surer than what is known."""
+    logging.getLogger("belman.service").warning("%s", message)
 
 
 def answered(method: str, path: str, status: int, seconds: float, caller: str) -> None:

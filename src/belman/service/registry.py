@@ -13,9 +13,11 @@ from belman.errors import UnknownStudyError, listing, nearest
 from belman.service.keys import Key, Keys
 from belman.service.limits import Limits
 from belman.service.metrics import Metrics
-from belman.service.sharing import GroupCommit, Recent, SharedReads
+from belman.service.problems import RefusedError
+from belman.service.sharing import Recent, SharedReads
 from belman.service.under_way import Exports, Streams
 from belman.studies import Storage, Study, delete
+from belman.studies.group_commit import GroupCommit
 
 T = TypeVar("T")
 
@@ -103,7 +105,7 @@ class Registry:
         found = self._open.used(name)
         if found is None:
             study = await self._opening.read(name, lambda: self.change(self._opened, name))
-            opened = GroupCommit(study, self._deciding, self.metrics.batch_size.observe)
+            opened = GroupCommit(study, self._deciding, self.metrics.batch_size.observe, _crowded)
             found = self._open.get(name, opened)  # unless another was faster
             self._open.keep(name, found)
         return found
@@ -218,6 +220,10 @@ class Registry:
         for threads in (self._deciding, self._correcting, self._reading, *watching, self._door):
             threads.shutdown(wait=True)
         self.storage.close()
+
+
+def _crowded(words: str) -> RefusedError:
+    return RefusedError(503, words, {"Retry-After": "1"})
 
 
 async def _run(threads: Executor, work: Callable[..., T], *arguments: Any) -> T:

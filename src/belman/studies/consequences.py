@@ -16,8 +16,10 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from belman.errors import PolicyError
 from belman.measures.report import Report, report
 from belman.measures.stop_rules import Verdict
+from belman.policies import Policy
 from belman.studies.log.event_log import Kind
 from belman.studies.state import State
 
@@ -42,7 +44,7 @@ def consequences(state: State, is_look: bool) -> Iterator[Consequence]:
         crossed = None if place in state.retired else state.guards.crossed(place)
         if crossed is not None:
             what = f"{crossed.metric} of {state.register[place]} is not {crossed.limit.text}"
-            kind = Kind.PAUSED if len(state.arms) == 1 else Kind.ARM_RETIRED
+            kind = Kind.ARM_RETIRED if _may_retire(state) else Kind.PAUSED
             body = {"reason": f"guard: {what}", "guard": crossed.metric}
             yield Consequence(kind, place, body)
     while news := _changes_since(state):
@@ -50,6 +52,17 @@ def consequences(state: State, is_look: bool) -> Iterator[Consequence]:
     if is_look and (verdict := decided(state)):
         body = {"reason": verdict.sentence, "by": "rule"}
         yield Consequence(Kind.SHIPPED, state.places[verdict.arm], body)
+
+
+def _may_retire(state: State) -> bool:
+    """Whether one arm less is enough, for the policy too, which may be asked for the best two."""
+    policy, arms = state.decider.policy, len(state.arms) - 1
+    try:
+        if isinstance(policy, Policy):
+            policy.check(state.decider.family, max(arms, 1))
+    except PolicyError:
+        return False
+    return arms > 0
 
 
 def _changes_since(state: State) -> list[Any]:

@@ -44,7 +44,7 @@ from belman.studies.outcomes.early import EARLY_KINDS, EarlyLearning
 from belman.studies.rules.guards import Guards, check_guard
 from belman.studies.rules.written import given_back
 from belman.studies.settings import StudySettings
-from belman.studies.traffic.evidence import Chances, bet, bet_bulk, bets_of, joined
+from belman.studies.traffic.evidence import NO_VERSION, Chances, bet, bet_bulk, bets_of, joined
 from belman.studies.traffic.publishing import Publishing
 from belman.studies.traffic.tally import ArmTally, Cut, Tally
 
@@ -303,7 +303,8 @@ class State:
                 tally.correct(place, event.time, n, total, in_bulk=True)
                 self._correct_cuts(place, before[place], None)
             for place, reward, times, version in body.get("bets", ()):
-                bet(tally.bets, place, dict(body[SHARES])[version], reward, times, version)
+                number = max(version, NO_VERSION)
+                bet(tally.bets, place, dict(body[SHARES])[version], reward, times, number)
         elif kind in _CHANGING:
             self._change(event, body)
             tally.course.change(event, body)
@@ -411,7 +412,7 @@ class State:
         """Count an outcome as evidence, if the chances of its decision are known."""
         chances = self.chances(key, outcome)
         if chances:
-            number = key if type(key) is int else key[0]
+            number = key if type(key) is int else NO_VERSION if key[0] is None else key[0]
             bet(self.tally.bets, outcome.arm, chances, outcome.reward, 1.0, number)
 
     def chances(self, key: Any, outcome: Outcome) -> Chances | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from belman import frames
 from belman.assignment import SigningKey, Weights
 from belman.deciders import validate
-from belman.errors import PolicyError, SettingError, StudyError
+from belman.errors import PolicyError, SettingError, StudyError, shown
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
@@ -69,6 +70,13 @@ class Study(Looking):
     ) -> None:
         super().__init__(Replica(name, storage, clock, limits, watch))
         self._replica.look(lambda state: None)
+
+    def beside(self) -> Study:
+        """Open the same study once more, with a state of its own: for a thread that looks while
+        another one decides.
+        """
+        replica = self._replica
+        return Study(self.name, self.storage, clock=replica.clock, limits=replica.limits)
 
     # Deciding and learning
 
@@ -223,6 +231,7 @@ class Study(Looking):
         every: float | timedelta | None = None,
         valid_for: float | timedelta | None = VALID_FOR,
         segment: str | Given | None = None,
+        by: str = "belman",
         reason: str = "",
         key: str | None = None,
     ) -> Weights:
@@ -235,15 +244,51 @@ class Study(Looking):
         use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
         with its own versions; in a study that learns by segment it is given as a context,
         {"country": "fr"}, and the weights are that segment's. A study along features publishes
-        draws of its coefficients, by which `assign` decides in a context.
+        draws of its coefficients, by which `assign` decides in a context. Units are hashed `by`
+        belman, or as the clients of GrowthBook ("growthbook") or Eppo ("eppo") do. A warning, and a
+        note of the report, say where weights are far surer than what is known.
         """
-        plan = check_plan(decisions, every, valid_for)
+        plan = check_plan(decisions, every, valid_for, by)
         why = check_reason(reason)
         if key is not None:
             check_key(key)
-        return self._replica.transact(
-            lambda unit: publishing.publish(unit, segment, plan, why, key)
-        )
+
+        def publish(unit: UnitOfWork) -> tuple[Weights, str]:
+            made = publishing.publish(unit, segment, plan, why, key)
+            asking = publishing.segment_in(unit.state, segment)[1]
+            return made, publishing.caution(unit.state, made, asking)
+
+        found, caution = self._replica.transact(publish)
+        if caution:
+            warnings.warn(f"study {self.name!r}: {caution}", UserWarning, stacklevel=2)
+        return found
+
+    def declare(self, weights: Weights, reason: str = "", *, key: str | None = None) -> Weights:
+        """Tell by which weights somebody else assigned units, so that their outcomes can be
+        observed with right chances.
+
+        Parameters
+        ----------
+        weights
+            Who gets which arm, and by whose hash: `Weights.of(…, assigner=…)`, with
+            `assignment.Elsewhere()` where units were randomised by lots that nobody can draw again.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same key declares once.
+
+        Returns
+        -------
+        Weights
+            The same with a version, the number of an event in the log, by which outcomes name them.
+            They do not stand: nobody is assigned by them from now on.
+        """
+        if not isinstance(weights, Weights):
+            raise SettingError(f"weights={shown(weights)} are not a weights document")
+        why = check_reason(reason)
+        if key is not None:
+            check_key(key)
+        return self._replica.transact(lambda unit: publishing.declare(unit, weights, why, key))
 
     def _segment(self, segment: object) -> str | None:
         """The name of a segment, be it given as a context."""
@@ -263,6 +308,18 @@ class Study(Looking):
         if not due:
             return found
         return self._replica.transact(lambda unit: publishing.renewed(unit, of))
+
+    def published_segments(self) -> dict[str | None, Given]:
+        """The segments that weights stand for, each with the context that it is in a study that
+        learns by segment.
+        """
+
+        def read(state: State) -> dict[str | None, Given]:
+            named = publishing.segment_in
+            known = {one: named(state, one)[1].context for one in state.publishing.current}
+            return {segment: context or {} for segment, context in known.items()}
+
+        return self._replica.look(read)
 
     def fresh_for(self, segment: str | Given | None = None) -> float:
         """For how many seconds the weights that stand need not be asked for again."""
@@ -291,7 +348,10 @@ class Study(Looking):
 
         Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, and
         attributes, or mappings with these names, and a `context` in a study along features; a
-        version of None is for units that were assigned without weights. `report(by=…)` splits by
+        version of None is for units that were assigned without weights, with the `chances` of all
+        arms, {"blue": 0.9, "green": 0.1}, if these were logged. Every unit that a version can be
+        asked about is looked up by its hash, whoever's that is (see `publish`, `declare`), and a
+        row with another arm is refused. `report(by=…)` splits by
         attributes, as it does for tickets. Sums per (version, segment, arm) do as well where the
         family allows: mappings with version, arm, n, sum and squares. Both may be columns, a data
         frame, or the path of a file.
@@ -414,9 +474,11 @@ class Study(Looking):
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
-    def set_policy(self, policy: Policy, reason: str = "", *, key: str | None = None) -> None:
-        """Let another policy choose from here on, with all that was learnt so far."""
-        chosen = check_policy(policy)
+    def set_policy(self, policy: str | Policy, reason: str = "", *, key: str | None = None) -> None:
+        """Let another policy choose from here on, with all that was learnt so far; it may be given
+        by its name.
+        """
+        chosen = check_policy(validate.policy_named(policy))
 
         def body(state: State) -> dict[str, Any]:
             changes.check_policy(state, chosen)

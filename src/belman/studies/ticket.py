@@ -29,7 +29,7 @@ class Ticket(NamedTuple):
     """
 
     id: str
-    arm: Hashable
+    arm: Any
     probability: float
     uniform: bool
     time: float

@@ -23,7 +23,15 @@ from belman.assignment.contexts import (
     SQUARE,
     Contexts,
 )
-from belman.deciders.featured.columns import CROSSES, FEATURE, OWN, PAIR, SHARED, Column
+from belman.deciders.featured.columns import (
+    CROSSES,
+    FEATURE,
+    LOG_CROSSES,
+    OWN,
+    PAIR,
+    SHARED,
+    Column,
+)
 from belman.deciders.featured.slots import ROOT_HALF, Floats, Slots
 from belman.deciders.shares import Shares
 from belman.errors import StudyError
@@ -46,7 +54,7 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
         why = "give the numbers of an array names of their own"
         raise StudyError(f"arrays ({arrays}) are not published: {why}")
     places = [decider._places[arm] for arm in arms]
-    forms = [form for form in learnt.forms if form.columns.shape != CROSSES]
+    forms = [form for form in learnt.forms if form.columns.shape not in (CROSSES, LOG_CROSSES)]
     form = max(forms, key=lambda form: form.standing)
     columns = [one for one in form.columns.columns if one[0] != FEATURE]
     counted = {one[2] if one[0] == OWN else one[1] for one in columns}

@@ -1,6 +1,6 @@
 """The forms that a belief can have: numbers as they are, their logarithms, with their squares too,
-or with products of two values on top; and for rewards from 0 to 1 logistic or linear ones, the
-latter without products.
+and squares or logarithms with products of two values; for rewards from 0 to 1 also the same where
+one of two arms is right in each context, and linear ones with numbers as they are.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from belman.deciders.featured.columns import (
     CROSS,
     CROSSES,
+    LOG_CROSSES,
     LOGS,
     OWN,
     PAIR,
@@ -36,14 +38,27 @@ from belman.models.model import BANK, blank, grown
 _LEVEL = {True: 10.0, False: 3.0}
 _WORDS = {PLAIN: "", LOGS: "; logarithms of numbers count", SQUARES: "; squares of numbers count"}
 _WORDS[CROSSES] = "; products of two values count"
+_WORDS[LOG_CROSSES] = "; logarithms of numbers and products of two values count"
 #: How many times the scale of a coefficient that of a product has.
 _OF_PRODUCTS = 0.3
 #: The columns that a form with squares, or with products, has at most.
 MOST_BENT = 250
 #: The share of a score that is kept at every reward, and by how much other shapes have to lead.
 _KEPT, _LEAD = 0.999, 1.0
+_LEAD_RIGHT = 3.0
+_LEADS = {PLAIN: 0.0, CROSSES: 2.0 * _LEAD, LOG_CROSSES: 2.0 * _LEAD}
 #: What a belief that fades keeps at every reward, and by how much it has to lead.
 FADING, _LEAD_FADING = 0.98, 2.0
+
+
+@dataclass(frozen=True)
+class OneRight(Logistic):
+    """Rewards of two arms of which one is right in each context: what one brings, the other would
+    not have. The log-odds of an arm are what speaks for it less what speaks for the other, so that
+    every reward tells of both.
+    """
+
+    name = "one-right"
 
 
 def models_for(model: Model, pooling: str) -> list[Model]:
@@ -52,7 +67,10 @@ def models_for(model: Model, pooling: str) -> list[Model]:
     """
     found = [model]
     if pooling == "disjoint" and isinstance(model, Logistic):
-        found.append(LinearRates(model.keep, drift=model.drift, unknown=True))
+        found += [
+            LinearRates(model.keep, drift=model.drift, unknown=True),
+            OneRight(model.keep, model.laplace, drift=model.drift),
+        ]
     return found + [replace(one, keep=FADING) for one in found if model.drift]
 
 
@@ -61,6 +79,7 @@ class Form:
 
     def __init__(self, model: Model, scale: float, columns: Columns) -> None:
         self.model, self.scale, self.columns = model, scale, columns
+        columns.against = self.one_right
         self.belief: Belief = blank(self.prior([]), model.first_noise)
         self.score = 0.0
 
@@ -114,17 +133,29 @@ class Form:
         return self.model.drift and self.model.keep < 1.0
 
     @property
-    def standing(self) -> float:
-        """How well the form foretold rewards of late; other shapes than plain numbers have to be
-        better by a nat, those with products by two, and a belief that fades by two.
+    def one_right(self) -> bool:
+        """Whether of two arms one is taken to be right in each context."""
+        return isinstance(self.model, OneRight)
+
+    @cached_property
+    def lead(self) -> float:
+        """By how much the form has to have foretold better than the plain one: a nat, those with
+        products two, those in which one of two arms is right three more, and a belief that fades
+        two more.
         """
-        lead = {PLAIN: 0.0, CROSSES: 2.0 * _LEAD}.get(self.columns.shape, _LEAD)
-        return self.score - lead - _LEAD_FADING * self.fades
+        lead = _LEADS.get(self.columns.shape, _LEAD) + _LEAD_RIGHT * self.one_right
+        return lead + _LEAD_FADING * self.fades
+
+    @property
+    def standing(self) -> float:
+        """How well the form foretold rewards of late, less the lead that it needs."""
+        return self.score - self.lead
 
     @property
     def words(self) -> str:
         """What sets the form apart, after a title."""
         straight = "; rewards are linear" if isinstance(self.model, LinearRates) else ""
+        straight = "; one of the two arms is right" if self.one_right else straight
         faded = "; the world changed of late" if self.fades else ""
         return straight + _WORDS[self.columns.shape] + faded
 

@@ -25,7 +25,7 @@ from belman.measures.report import Known
 from belman.policies import Ledger, Policy
 from belman.policies.dealing import imagine_asks
 from belman.policies.policy import Change
-from belman.policies.wrappers.wrapper import OwnLedger, Wrapper
+from belman.policies.wrappers.wrapper import own_memory
 from belman.table import Table
 
 Floats = NDArray[np.float64]
@@ -34,17 +34,6 @@ _TABULATED = 256  # turns whose values are tabulated at a time
 _NONE_CLOSED = np.zeros(0, dtype=np.bool_)
 #: A request without a context.
 PLAIN = Asking()
-
-
-def own_memory(policy: Policy, memory: Any) -> Any:
-    """Return the memory of a policy, or of one inside it, that keeps a ledger of its own; None
-    where none does.
-    """
-    while isinstance(policy, Wrapper):
-        if isinstance(policy, OwnLedger):
-            return memory
-        memory, policy = policy.memory_inside(memory), policy.policy
-    return None
 
 
 class IndependentDecider(Decider):
@@ -518,6 +507,7 @@ class IndependentDecider(Decider):
         row = self._row(arm)
         if len(self._arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
+        self._policy.check(self.family, len(self._arms) - 1)
         self.retired[arm] = self.learnt(arm)
         del self._arms[row]
         self._priors = np.delete(self._priors, row, axis=0)

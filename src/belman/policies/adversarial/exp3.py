@@ -63,7 +63,14 @@ def exp3_p_learn(family, constants, params, ledger, memory, arm, reward):
 class EXP3P(Adversarial):
     """Exponential weights whose regret is bounded with chance 1 − δ, for a known horizon.
 
-    `range` is that of the rewards; None takes the family's own.
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    horizon
+        The number of turns of play.
+    delta
+        The chance with which the bound on regret may fail.
 
     >>> EXP3P(10_000)
     EXP3P(range=None, horizon=10000, delta=0.05)
@@ -149,6 +156,16 @@ def propensity(family, constants, params, ledger, memory, turn, turn_value, clos
 @register
 class EXP3S(Bounded):
     """Weights for rewards in a `range` that any opponent may have chosen, and change.
+
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    gamma
+        The share of turns that go to any arm.
+    alpha
+        The share of all weight that every arm gets at every turn: it is what lets weights follow a
+        change.
 
     >>> EXP3S(gamma=0.1).gamma
     0.1

@@ -135,7 +135,12 @@ def learn(family, constants, params, ledger, memory, arm, reward):
 class TsallisINF(Adversarial):
     """Follow the leader of estimated losses, regularised so that no origin of rewards hurts much.
 
-    `range` is that of the rewards; None takes the family's own.
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    reduced
+        Whether losses are estimated with the reduced variance.
 
     >>> TsallisINF()
     TsallisINF(range=None, reduced=True)

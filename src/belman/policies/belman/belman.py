@@ -195,12 +195,17 @@ class BelMan(Policy):
     every arm with a focal distribution of its own, and neither its schedule nor its barycentre;
     as play goes on it tends to IMED with the counts and means of beliefs.
 
-    `exposure` is one of `belman.exposure` or a function τ(t). `reading` says which reverse
-    projection makes the pseudobelief where one is kept: 'barycentre' (least sum of KL from the
-    arms, Theorem 1; the default there), 'natural' (least sum of KL to the arms) or 'joint'
-    (Algorithm 1 with the normaliser of the focal distribution inside). `BelMan.paper()` is the
-    paper's rule. `drift=True` makes it `belman.policies.Drift()`, for a world that changes, which
-    has settings of its own.
+    `BelMan.paper()` is the paper's rule. `drift=True` makes it `belman.policies.Drift()`, for a
+    world that changes, which has settings of its own.
+
+    Parameters
+    ----------
+    exposure
+        How greedy, when: one of `belman.exposure` or a function τ(t).
+    reading
+        Which reverse projection makes the pseudobelief where one is kept: 'barycentre' (least sum
+        of KL from the arms, Theorem 1), 'natural' (least sum of KL to the arms) or 'joint'
+        (Algorithm 1 with the normaliser of the focal distribution inside).
 
     >>> BelMan.paper()
     BelMan(exposure=Paper(C=15.0, unit=None), reading='barycentre')
@@ -243,12 +248,35 @@ class BelMan(Policy):
 
     @classmethod
     def paper(cls, reading: str = "barycentre", unit: float | None = None) -> BelMan:
-        """The paper to the letter: τ(t) = unit/(ln t + 15 ln ln t) for all arms; see `Paper`."""
+        """The paper to the letter: τ(t) = unit/(ln t + 15 ln ln t) for all arms; see `Paper`.
+
+        Parameters
+        ----------
+        reading
+            The reverse projection, as of `BelMan`.
+        unit
+            The reward that counts as 1; by default the width of the family's range.
+
+        Returns
+        -------
+        BelMan
+            The policy of the paper.
+        """
         return cls(Paper(unit=unit), reading)
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
         """The default where play ends after `horizon` turns: less regret by then, greedy later.
+
+        Parameters
+        ----------
+        horizon
+            The number of turns of play.
+
+        Returns
+        -------
+        BelMan
+            The default, tuned to that horizon.
 
         >>> BelMan.until(1_000).schedule.settings[-1]
         1000.0
@@ -273,6 +301,16 @@ class BelMan(Policy):
 
     def unit(self, family: Family) -> float:
         """The reward that counts as 1: the exposure's own, or the width of the family's range.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+
+        Returns
+        -------
+        float
+            The reward that counts as 1.
 
         >>> from belman.families import BoundedExponential, Exponential
         >>> [BelMan.paper().unit(each) for each in (BoundedExponential(10.0), Exponential())]

@@ -158,12 +158,13 @@ def find_level(decisions, clock, left, greed, reach, start):
 def deal_by_level(
     policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal
 ):
-    """Fill arms to a common level; few decisions, and untried arms, are dealt ask by ask."""
+    """Fill arms to a common level; few decisions, untried and closed arms are dealt ask by ask."""
     arms, means, worths = deal.dealt.size, memory.judged[MEAN], memory.judged[WORTH]
     plays, unknown = 1.0, 0
     for a in range(arms):
         plays += ledger.plays[a]
         unknown += not (means[a] > -math.inf and worths[a] > 0.0)
+        unknown += deal.closed.size > 0 and deal.closed[a]
     if decisions <= SINGLY or unknown > 0:
         deal_by_asks(
             policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal

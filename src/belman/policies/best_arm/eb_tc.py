@@ -50,6 +50,11 @@ from belman.registry import register
 class EBTC(TopTwo):
     """Play the best average in a share β of turns, else the arm hardest to tell from it.
 
+    Parameters
+    ----------
+    beta
+        The share of turns that go to the leader.
+
     >>> EBTC()
     EBTC(beta=0.5)
     """
@@ -107,6 +112,17 @@ class EBTCEpsilon(TopTwo, SubGaussian):
 
     It stops by itself where it knows how far rewards stray: `sigma`, None for the family's own.
 
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    beta
+        The share of turns that go to the leader.
+    epsilon
+        How far from the best an arm may be and count as the best, on the scale of rewards.
+    delta
+        The chance of a wrong answer.
+
     >>> EBTCEpsilon(epsilon=0.05)
     EBTCEpsilon(sigma=None, beta=0.5, epsilon=0.05, delta=0.1)
     """
@@ -144,6 +160,11 @@ def largest_draw(family, constants, params, ledger, memory, turn_value, rng, ind
 @register
 class T3C(TopTwo):
     """Play the largest of a Thompson draw with chance β, else the arm hardest to tell from it.
+
+    Parameters
+    ----------
+    beta
+        The chance of the leader's turn.
 
     >>> T3C()
     T3C(beta=0.5)

@@ -202,6 +202,13 @@ KERNELS = bundle_with(close)
 class SuccessiveAcceptsRejects(EliminationOfMost):
     """Spend a budget on finding the m best arms, deciding one arm at a time.
 
+    Parameters
+    ----------
+    budget
+        The number of turns of play.
+    m
+        The number of best arms to find.
+
     >>> SuccessiveAcceptsRejects(budget=1_000, m=3)
     SuccessiveAcceptsRejects(budget=1000, m=3)
     """
@@ -213,6 +220,11 @@ class SuccessiveAcceptsRejects(EliminationOfMost):
 @register
 class SuccessiveRejects(Elimination):
     """Spend a budget on finding the best arm, rejecting one arm at a time.
+
+    Parameters
+    ----------
+    budget
+        The number of turns of play.
 
     >>> SuccessiveRejects(budget=1_000)
     SuccessiveRejects(budget=1000)

@@ -81,6 +81,13 @@ def close(params, ledger, memory, rng):
 class SequentialHalving(EliminationOfMost):
     """Spend a budget on finding the m best arms, halving the arms in play round by round.
 
+    Parameters
+    ----------
+    budget
+        The number of turns of play.
+    m
+        The number of best arms to find.
+
     >>> SequentialHalving(budget=1_000)
     SequentialHalving(budget=1000, m=1)
     """

@@ -76,7 +76,18 @@ def _lil_ucb_finished(family, constants, params, ledger, memory):
 class LilUCB(SubGaussian):
     """Play the largest bound until one arm has most of the plays; that arm is the answer.
 
-    `share` is λ, None for 1 + 10/K.
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    delta
+        The δ of the bound; the chance of an error is about five times as large with the defaults.
+    epsilon
+        The ε of the bound, which widens it.
+    beta
+        The β of the bound: larger ones explore more.
+    share
+        How many times the plays of all others the answer must have (λ); by default 1 + 10/K.
 
     >>> LilUCB()
     LilUCB(sigma=None, delta=0.02, epsilon=0.0, beta=0.5, share=None)
@@ -165,6 +176,15 @@ def _ugape_finished(family, constants, params, ledger, memory):
 @register
 class UGapE(SubGaussian):
     """Find an arm within `epsilon` of the best, wrong with a chance of at most `delta`.
+
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    delta
+        The chance of a wrong answer.
+    epsilon
+        How far from the best an arm may be and count as the best, on the scale of rewards.
 
     >>> UGapE(epsilon=0.05)
     UGapE(sigma=None, delta=0.1, epsilon=0.05)

@@ -162,6 +162,15 @@ class KLLUCB(Rounds):
     `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ),
     with which it is wrong with a chance of at most δ where it stops by its own rule.
 
+    Parameters
+    ----------
+    delta
+        The chance of a wrong answer.
+    m
+        The number of best arms to find.
+    rate
+        The level of confidence, 'customary' or 'proven'.
+
     >>> KLLUCB(delta=0.05)
     KLLUCB(delta=0.05, m=1, rate='customary')
     """
@@ -186,7 +195,18 @@ class KLLUCB(Rounds):
 
 @register
 class LUCB(KLLUCB):
-    """LUCB by Hoeffding's inequality, for rewards between two bounds: `range`, or the family's own.
+    """LUCB by Hoeffding's inequality, for rewards between two bounds.
+
+    Parameters
+    ----------
+    delta
+        The chance of a wrong answer.
+    m
+        The number of best arms to find.
+    rate
+        The level of confidence, 'customary' or 'proven', as of `KLLUCB`.
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> LUCB()
     LUCB(delta=0.1, m=1, rate='customary', range=None)
@@ -231,6 +251,17 @@ def iterated_bound(family, constants, params, ledger, arm, f, up):
 @register
 class LUCBPlusPlus(Rounds, SubGaussian):
     """Find the m best arms, within `epsilon`, wrong with a chance of at most `delta`.
+
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    delta
+        The chance of a wrong answer.
+    m
+        The number of best arms to find.
+    epsilon
+        How far from the best an arm may be and count as the best, on the scale of rewards.
 
     >>> LUCBPlusPlus(epsilon=0.05)
     LUCBPlusPlus(sigma=None, delta=0.1, m=1, epsilon=0.05)

@@ -81,6 +81,11 @@ class TopTwoThompson(Policy):
     p_b/(1 − p_b). After 100 draws in vain the runner-up of the last one is played, which is part
     of the chances where the leader is next to sure.
 
+    Parameters
+    ----------
+    beta
+        The chance of the leader's turn.
+
     >>> [round(float(share), 3) for share in TopTwoThompson().chances(np.array([0.6, 0.3, 0.1]))]
     [0.462, 0.392, 0.146]
     """

@@ -88,6 +88,11 @@ def _largest_open(ledger, memory, index):
 class TTUCB(TopTwo):
     """Play the arm with the largest upper bound in a share β of turns, else its hardest rival.
 
+    Parameters
+    ----------
+    beta
+        The share of turns that go to the leader.
+
     >>> TTUCB()
     TTUCB(beta=0.5)
     """
@@ -152,6 +157,13 @@ def most_improvement_on(family, constants, params, ledger, memory, first, rng, i
 @register
 class TTEI(TopTwo, SubGaussian):
     """Play the arm of the largest expected improvement with chance β, else that on this arm.
+
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    beta
+        The chance of the leader's turn.
 
     >>> TTEI()
     TTEI(sigma=None, beta=0.5)

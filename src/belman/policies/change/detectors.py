@@ -64,11 +64,33 @@ class Detector(ABC):
         """How many numbers `state` has."""
 
     def params(self, family: Family) -> Floats:
-        """The numbers that the user chose, as the kernel reads them."""
+        """Return the numbers that the kernel reads.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+
+        Returns
+        -------
+        ndarray
+            The settings, in their order.
+        """
         return np.array(numbers_of(self))
 
     def check(self, family: Family) -> None:
-        """Raise PolicyError where it cannot watch such rewards."""
+        """Refuse a family whose rewards it cannot watch.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+
+        Raises
+        ------
+        PolicyError
+            If it cannot watch such rewards.
+        """
         return
 
 
@@ -123,6 +145,13 @@ def glr_watch(family, constants, params, marks, state, reward):
 class GLRTest(Detector):
     """Two means explain the rewards better than one, at risk `delta`; tried `every` so many.
 
+    Parameters
+    ----------
+    delta
+        The risk of noticing a change where there was none.
+    every
+        The number of rewards from one test to the next.
+
     >>> GLRTest(delta=0.01)
     GLRTest(delta=0.01, every=5)
     """
@@ -156,6 +185,15 @@ def cusum_watch(family, constants, params, marks, state, reward):
 @register
 class CUSUMTest(Detector):
     """The mean of the first `basis` rewards has moved by more than `slack`, in the rewards' units.
+
+    Parameters
+    ----------
+    basis
+        The number of first rewards whose mean is compared with.
+    slack
+        The move of the mean that is no change, in the rewards' units.
+    bar
+        The height of the walk that counts as a change.
 
     >>> CUSUMTest(bar=8.0)
     CUSUMTest(basis=50, slack=0.1, bar=8.0)
@@ -194,6 +232,13 @@ def window_watch(family, constants, params, marks, state, reward):
 @register
 class WindowTest(Detector):
     """The sums of the two halves of the last `last` rewards of an arm differ by more than `bar`.
+
+    Parameters
+    ----------
+    last
+        The number of newest rewards in the window, an even one.
+    bar
+        The difference of the two sums that counts as a change.
 
     >>> WindowTest(last=100, bar=20.0)
     WindowTest(last=100, bar=20.0)

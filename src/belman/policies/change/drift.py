@@ -50,6 +50,31 @@ class Drift(Policy):
     many seconds (or a timedelta), or follow from a `half_life`, in which half of all arms change.
     A study sets the clock; in a loop of your own, set `agent.time`.
 
+    Parameters
+    ----------
+    hazards
+        Chances of a change per arm and turn, or per unit of time; one BelMan each.
+    shares
+        The weights of the hazards at first, which add up to 1.
+    renewal
+        The share of the first weights that is mixed in at every reward.
+    runs
+        The lengths of time since its last change that are kept of each arm.
+    most
+        The largest evidence, in nats, that a single reward may give.
+    sure
+        The probability of a change from which it is noticed.
+    gain
+        The gain of the default's exposure, as of `belman.exposure.Evidence`.
+    reach
+        Its reach.
+    pool
+        Its pool.
+    per
+        The seconds (or a timedelta) to which hazards belong; None goes by turns.
+    half_life
+        The time in which half of all arms change, in place of hazards and `per`.
+
     >>> Drift().hazards
     (0.0, 0.0001, 0.001, 0.01)
     >>> Drift(half_life=timedelta(days=7)).half_life

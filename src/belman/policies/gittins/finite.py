@@ -99,6 +99,11 @@ def finite_gittins_indices(family, constants, params, ledger, memory, turn, turn
 class FiniteGittins(Policy):
     """Play the largest Gittins index for the turns that are left of a known horizon.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+
     >>> FiniteGittins(1_000)
     FiniteGittins(horizon=1000)
     """
@@ -151,6 +156,13 @@ def lattimore_gittins_indices(
 @register
 class LattimoreGittins(FiniteGittins):
     """Play the largest index of Lattimore's closed form for the turns left of a known horizon.
+
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+    c
+        The factor inside of the logarithm of the closed form.
 
     >>> LattimoreGittins(1_000)
     LattimoreGittins(horizon=1000, c=0.25)

@@ -121,6 +121,13 @@ class Gittins(Discounted):
     For a finite horizon this is the discounted index whose expected lifetime is T, not the
     finite-horizon index.
 
+    Parameters
+    ----------
+    discount
+        What a reward counts for a turn later, below 1; by default 1 − 1/`horizon`, or else 0.999.
+    horizon
+        The number of turns, from which a discount follows where none is given.
+
     >>> round(Gittins(discount=0.9).index(1, 1), 4)
     0.7029
     """
@@ -129,7 +136,20 @@ class Gittins(Discounted):
     kernels = PolicyKernels(held_indices, refresh)
 
     def index(self, alpha: float, beta: float) -> float:
-        """The index of an arm with belief Beta(α, β), exact for whole counts."""
+        """Compute the index of an arm with belief Beta(α, β), exact for whole counts.
+
+        Parameters
+        ----------
+        alpha
+            The successes of the belief, its prior included.
+        beta
+            The failures of the belief, its prior included.
+
+        Returns
+        -------
+        float
+            The Gittins index, a chance of success.
+        """
         params = _params(self.rate, (1.0, 1.0))
         return float(gittins_index(params, float(alpha), float(beta)))
 

@@ -92,6 +92,13 @@ def normal_gittins_refresh(family, constants, params, ledger, memory, arm):
 class NormalGittins(Discounted):
     """Play the largest Gittins index of normal beliefs, under a `discount` as `gittins` has it.
 
+    Parameters
+    ----------
+    discount
+        What a reward counts for a turn later, below 1; by default 1 − 1/`horizon`, or else 0.999.
+    horizon
+        The number of turns, from which a discount follows where none is given.
+
     >>> round(NormalGittins(discount=0.9).lift(1.0), 2)
     0.75
     """
@@ -100,7 +107,18 @@ class NormalGittins(Discounted):
     kernels = PolicyKernels(held_indices, normal_gittins_refresh)
 
     def lift(self, worth: float) -> float:
-        """How many deviations of its belief the index of an arm lies above its expected reward."""
+        """Compute how far the index of an arm lies above its expected reward.
+
+        Parameters
+        ----------
+        worth
+            The number of rewards that the belief is worth.
+
+        Returns
+        -------
+        float
+            The distance in standard deviations of the belief.
+        """
         return float(between(_table(self.rate)[1:], math.log(worth)))
 
     def params(self, family: Family) -> Floats:
@@ -134,6 +152,13 @@ def brezzi_lai_gittins_refresh(family, constants, params, ledger, memory, arm):
 @register
 class BrezziLaiGittins(Discounted):
     """Play the largest index of Brezzi and Lai's closed form, under a `discount`, for any family.
+
+    Parameters
+    ----------
+    discount
+        What a reward counts for a turn later, below 1; by default 1 − 1/`horizon`, or else 0.999.
+    horizon
+        The number of turns, from which a discount follows where none is given.
 
     >>> BrezziLaiGittins(discount=0.95)
     BrezziLaiGittins(discount=0.95, horizon=None)

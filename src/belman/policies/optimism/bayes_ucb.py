@@ -106,6 +106,13 @@ _EXPONENT = number("[]", 0.0, MOST_EXPONENT, f"a number from 0 to {MOST_EXPONENT
 class BayesUCB(Policy):
     """Play the largest posterior quantile at 1 − 1/(t (ln T)^c); only c > 0 needs the `horizon` T.
 
+    Parameters
+    ----------
+    c
+        The exponent of ln T in the level of the quantile; 0 in practice.
+    horizon
+        The number of turns T, which c > 0 needs.
+
     >>> BayesUCB()
     BayesUCB(c=0.0, horizon=None)
     """

@@ -173,6 +173,14 @@ def ossb_indices(family, constants, params, ledger, memory, turn, turn_value, rn
 class OSSB(ByAverages):
     """Explore as much as the lower bound asks for, else play the best average.
 
+    Parameters
+    ----------
+    epsilon
+        The share of exploring turns that go to the least played arm.
+    gamma
+        The evidence against an arm, over ln t, beyond 1 that is asked for before the best average
+        is played.
+
     >>> OSSB()
     OSSB(epsilon=0.01, gamma=0.01)
     """

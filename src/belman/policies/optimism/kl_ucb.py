@@ -38,9 +38,17 @@ def with_log_log(policy: Any, turns: Floats, arms: int) -> Floats:
 class KLUCB(KLPolicy):
     """Play the largest mean that rewards do not refute: c = 0 in practice, c = 3 in theory.
 
-    `divergence` is None for the family's own, or one of 'bernoulli', 'exponential', 'gaussian' and
-    'poisson' on rewards that `range` scales to [0, 1]; no range takes the family's own. KL-UCB-exp
-    is `KLUCB(divergence="exponential")`.
+    KL-UCB-exp is `KLUCB(divergence="exponential")`.
+
+    Parameters
+    ----------
+    divergence
+        The divergence d: None for the family's own, else 'bernoulli', 'exponential', 'gaussian' or
+        'poisson' on rewards that `range` scales to [0, 1].
+    range
+        The two ends of rewards; by default the family's own.
+    c
+        The weight of ln ln t in the level of exploration: 0 in practice, 3 in theory.
 
     >>> KLUCB(divergence="bernoulli", range=(0, 10))
     KLUCB(divergence='bernoulli', range=(0.0, 10.0), c=0.0)
@@ -60,7 +68,15 @@ def kl_ucb_plus_level(params, ledger, arm):
 
 @register
 class KLUCBPlus(KLPolicy):
-    """KL-UCB with less confidence for arms played often; `divergence` and `range` as there.
+    """KL-UCB with less confidence for arms played often.
+
+    Parameters
+    ----------
+    divergence
+        The divergence d: None for the family's own, else 'bernoulli', 'exponential', 'gaussian' or
+        'poisson' on rewards that `range` scales to [0, 1].
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> KLUCBPlus()
     KLUCBPlus(divergence=None, range=None)
@@ -81,7 +97,17 @@ def kl_ucb_plus_plus_level(params, ledger, arm):
 
 @register
 class KLUCBPlusPlus(KLPolicy):
-    """KL-UCB for a known horizon, minimax and asymptotically optimal; other settings as there.
+    """KL-UCB for a known horizon, minimax and asymptotically optimal.
+
+    Parameters
+    ----------
+    divergence
+        The divergence d: None for the family's own, else 'bernoulli', 'exponential', 'gaussian' or
+        'poisson' on rewards that `range` scales to [0, 1].
+    range
+        The two ends of rewards; by default the family's own.
+    horizon
+        The number of turns of play.
 
     >>> KLUCBPlusPlus(1_000)
     KLUCBPlusPlus(divergence=None, range=None, horizon=1000)

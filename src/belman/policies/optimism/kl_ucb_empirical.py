@@ -111,6 +111,11 @@ def kl_ucb_empirical_indices(
 class KLUCBEmpirical(Empirical):
     """KL-UCB by the rewards themselves, for rewards in a range.
 
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+
     >>> KLUCBEmpirical()
     KLUCBEmpirical(range=None)
     """
@@ -147,6 +152,13 @@ def kl_ucb_switch_indices(family, constants, params, ledger, memory, turn, turn_
 class KLUCBSwitch(Empirical):
     """Empirical KL-UCB that goes over to MOSS, for rewards in a range and a known horizon.
 
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    horizon
+        The number of turns of play.
+
     >>> KLUCBSwitch(1_000)
     KLUCBSwitch(range=None, horizon=1000)
     """
@@ -177,6 +189,11 @@ def imed_k_inf_indices(family, constants, params, ledger, memory, turn, turn_val
 @register
 class IMEDKinf(Empirical):
     """IMED by the rewards themselves, for rewards in a range.
+
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> IMEDKinf()
     IMEDKinf(range=None)

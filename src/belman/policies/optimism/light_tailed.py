@@ -49,6 +49,15 @@ def light_tailed_indices(family, constants, params, ledger, memory, turn, turn_v
 class LightTailed(SubGaussian):
     """Upper bounds whose width falls with 1/n, for a known horizon: large regrets are rare.
 
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    horizon
+        The number of turns of play.
+    eta
+        The factor of the width: larger ones explore more.
+
     >>> LightTailed(10_000)
     LightTailed(sigma=None, horizon=10000, eta=0.1)
     """
@@ -101,6 +110,13 @@ def ada_ucb_indices(family, constants, params, ledger, memory, turn, turn_value,
 @register
 class AdaUCB(SubGaussian):
     """UCB whose confidence falls for arms that were played more than the others.
+
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    horizon
+        The number of turns of play; None takes the turn itself.
 
     >>> AdaUCB()
     AdaUCB(sigma=None, horizon=None)

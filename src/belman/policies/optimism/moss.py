@@ -54,7 +54,12 @@ def moss_indices(family, constants, params, ledger, memory, turn, turn_value, rn
 class MOSS(Bounded):
     """Play the largest bound of the minimax optimal strategy, in the form that needs no horizon.
 
-    `range` is that of the rewards; None takes the family's own.
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    alpha
+        The factor of the bonus is (1 + alpha)/2.
 
     >>> MOSS()
     MOSS(range=None, alpha=1.35)
@@ -115,7 +120,14 @@ def ucboost_indices(family, constants, params, ledger, memory, turn, turn_value,
 
 @register
 class UCBoost(Bounded):
-    """KL-UCB for rewards in a range, without a search; c as there.
+    """KL-UCB for rewards in a range, without a search.
+
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    c
+        The weight of ln ln t in the level of exploration: 0 in practice, 3 in theory.
 
     >>> UCBoost()
     UCBoost(range=None, c=0.0)

@@ -49,7 +49,10 @@ def ucb1_indices(family, constants, params, ledger, memory, turn, turn_value, rn
 class UCB1(Bounded):
     """Play the largest upper confidence bound that Hoeffding's inequality gives.
 
-    `range` is that of the rewards; None takes the family's own.
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> UCB1(range=(0, 10))
     UCB1(range=(0.0, 10.0))
@@ -67,6 +70,13 @@ class UCB1(Bounded):
 @register
 class LogUCB(UCB1):
     """UCB1 with the bonus sqrt((ln t)^e / (2 n_a)): e is 2 in the codes of Q-UCB, 3 in its theory.
+
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    exponent
+        The exponent e of ln t.
 
     >>> LogUCB()
     LogUCB(range=None, exponent=2.0)
@@ -109,8 +119,12 @@ def ucb_tuned_indices(family, constants, params, ledger, memory, turn, turn_valu
 class UCBTuned(Bounded):
     """Play the largest upper confidence bound, tuned by the variance of each arm.
 
-    `cap` keeps that variance at ¼, the largest that rewards in [0, 1] can have. `range` is that of
-    the rewards; None takes the family's own.
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    cap
+        Whether the variance is kept at ¼, the largest that rewards in [0, 1] can have.
 
     >>> UCBTuned(cap=False)
     UCBTuned(range=None, cap=False)

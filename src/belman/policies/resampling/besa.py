@@ -79,6 +79,11 @@ def indices(family, constants, params, ledger, memory, turn, turn_value, rng, in
 class BESA(Bounded):
     """Play the winner of duels between averages over equally many rewards, for rewards in a range.
 
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+
     >>> BESA()
     BESA(range=None)
     """

@@ -72,6 +72,11 @@ def npts_indices(family, constants, params, ledger, memory, turn, turn_value, rn
 class NPTS(Empirical):
     """Thompson sampling for any rewards in a range.
 
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+
     >>> NPTS(range=(0, 10))
     NPTS(range=(0.0, 10.0))
     """
@@ -109,6 +114,13 @@ def phe_indices(family, constants, params, ledger, memory, turn, turn_value, rng
 class PHE(PseudoRewards):
     """Play the largest average after `a` fair coins per reward were mixed in.
 
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    a
+        The fair coins that come with every reward.
+
     >>> PHE(a=2.1)
     PHE(range=None, a=2.1)
     """
@@ -142,6 +154,13 @@ def giro_indices(family, constants, params, ledger, memory, turn, turn_value, rn
 @register
 class Giro(PseudoRewards, Empirical):
     """Play the largest mean of a bootstrap; `a` pseudo-rewards of each end per reward.
+
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    a
+        The pseudo-rewards of each end that come with every reward.
 
     >>> Giro()
     Giro(range=None, a=1.0)

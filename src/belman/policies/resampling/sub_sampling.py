@@ -149,6 +149,11 @@ def last_end(rng, seen, kept, size):
 class LBSDA(SubSampling):
     """Play arms that are not worse than the leader in its last rewards, as many as they have.
 
+    Parameters
+    ----------
+    kept
+        The rewards kept of each arm, the newest ones.
+
     >>> LBSDA(kept=1_000)
     LBSDA(kept=1000)
     """
@@ -166,6 +171,11 @@ def random_end(rng, seen, kept, size):
 @register
 class RBSDA(SubSampling):
     """Play arms that are not worse than the leader in as many of its rewards in a row, at random.
+
+    Parameters
+    ----------
+    kept
+        The rewards kept of each arm, the newest ones.
 
     >>> RBSDA()
     RBSDA(kept=512)

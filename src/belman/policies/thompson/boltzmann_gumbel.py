@@ -46,6 +46,11 @@ _QUANTILES = -np.log(np.logaddexp(0.0, -np.linspace(-21.0, 21.0, 85)))
 class BoltzmannGumbel(SubGaussian):
     """Play the largest average with Gumbel noise that shrinks as an arm is known better.
 
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+
     >>> BoltzmannGumbel(sigma=0.25)
     BoltzmannGumbel(sigma=0.25)
     """

@@ -139,7 +139,10 @@ def propensity(family, constants, params, ledger, memory, turn, turn_value, clos
 class IDS(Policy):
     """Play the two arms with the least squared expected regret per information on which is best.
 
-    `draws` is how many posterior draws stand for the integrals in families other than Bernoulli.
+    Parameters
+    ----------
+    draws
+        The posterior draws that stand for the integrals in families other than Bernoulli.
 
     >>> IDS()
     IDS(draws=500)

@@ -100,7 +100,15 @@ class Maillard(KLPolicy):
 
 @register
 class MED(Maillard):
-    """Play every arm with the chance that the evidence against it leaves; settings as of kl-ucb.
+    """Play every arm with the chance that the evidence against it leaves.
+
+    Parameters
+    ----------
+    divergence
+        The divergence d: None for the family's own, else 'bernoulli', 'exponential', 'gaussian' or
+        'poisson' on rewards that `range` scales to [0, 1].
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> MED()
     MED(divergence=None, range=None)
@@ -112,7 +120,15 @@ class MED(Maillard):
 
 @register
 class KLMS(MED):
-    """MED for rewards in a range, whatever their distribution: `range`, or the family's own.
+    """MED for rewards in a range, whatever their distribution.
+
+    Parameters
+    ----------
+    divergence
+        The divergence d: None for the family's own, else 'bernoulli', 'exponential', 'gaussian' or
+        'poisson' on rewards that `range` scales to [0, 1].
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> KLMS(range=(0, 10))
     KLMS(divergence='bernoulli', range=(0.0, 10.0))
@@ -125,7 +141,15 @@ class KLMS(MED):
 
 @register
 class ExpKLMS(Maillard):
-    """MED in which the first play of every arm is no evidence; settings as of kl-ucb.
+    """MED in which the first play of every arm is no evidence.
+
+    Parameters
+    ----------
+    divergence
+        The divergence d: None for the family's own, else 'bernoulli', 'exponential', 'gaussian' or
+        'poisson' on rewards that `range` scales to [0, 1].
+    range
+        The two ends of rewards; by default the family's own.
 
     >>> ExpKLMS()
     ExpKLMS(divergence=None, range=None)

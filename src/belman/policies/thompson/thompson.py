@@ -61,7 +61,12 @@ def coin_thompson_indices(family, constants, params, ledger, memory, turn, turn_
 class CoinThompson(Bounded):
     """Thompson by a Bernoulli draw of the Beta draw, as the authors code it, to show what it costs.
 
-    `ties` is 'random', or 'lowest': the first of equal arms, as in the authors' code.
+    Parameters
+    ----------
+    range
+        The two ends of rewards; by default the family's own.
+    ties
+        'random', or 'lowest': the first of equal arms, as in the authors' code.
 
     >>> CoinThompson(ties="lowest").name
     'thompson-authors'

@@ -95,6 +95,11 @@ def _largest_below(family, constants, ledger, x):
 class TSUCB(Policy):
     """Play argmin_a (R̂ − μ_a)·sqrt(n_a), where R̂ averages the largest of `draws` Thompson draws.
 
+    Parameters
+    ----------
+    draws
+        The Thompson draws that are averaged.
+
     >>> TSUCB()
     TSUCB(draws=1)
     """
@@ -140,6 +145,18 @@ def mots_indices(family, constants, params, ledger, memory, turn, turn_value, rn
 @register
 class MOTS(SubGaussian):
     """Thompson sampling with normal draws that are clipped from above, for a known horizon.
+
+    Parameters
+    ----------
+    sigma
+        How far rewards stray, σ of sub-Gaussian rewards; by default the family's own.
+    horizon
+        The number of turns of play.
+    rho
+        What divides the variance of the draws, above 0 and at most 1: 1 is that of Thompson
+        sampling.
+    alpha
+        The factor inside of the root of the clip.
 
     >>> MOTS(1_000)
     MOTS(sigma=None, horizon=1000, rho=0.9999, alpha=2.0)

@@ -120,6 +120,13 @@ class Clipping(OwnLedger):
     tails, as in revenue, the tails are what counts: leave it out. What an agent shows is believed
     by all rewards as they came; choices and recommendations are by the clipped ones.
 
+    Parameters
+    ----------
+    policy
+        The policy that chooses.
+    share
+        The share of an arm's rewards at either end that count as the next one inwards.
+
     >>> Clipping(share=0.01).share
     0.01
     """

@@ -96,7 +96,18 @@ class Forced(Wrapper):
     """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) any arm.
 
     Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to
-    turn 10,000 is exploration. K is `arms`, by default the number of arms.
+    turn 10,000 is exploration.
+
+    Parameters
+    ----------
+    policy
+        The policy that chooses in all other turns.
+    factor
+        The factor of the chance.
+    exponent
+        The exponent of ln t.
+    arms
+        K in the chance; by default the number of arms.
 
     >>> Forced().chance(1000, arms=5)
     0.715756...
@@ -116,7 +127,25 @@ class Forced(Wrapper):
         self.require_inside(not isinstance(self.policy, Forced), allowed)
 
     def chance(self, turn: int, arms: int) -> float:
-        """The chance that this turn explores."""
+        """Compute the chance that a turn explores.
+
+        Parameters
+        ----------
+        turn
+            The turn, counted from 1.
+        arms
+            The number of arms.
+
+        Returns
+        -------
+        float
+            The chance, at most 1.
+
+        Raises
+        ------
+        PolicyError
+            If the turn is below 1.
+        """
         if turn < 1:
             raise PolicyError(f"turn={turn!r} is not valid: turns are counted from 1")
         return float(exploring(self._own(), arms, float(turn)))

@@ -145,6 +145,17 @@ class Forgetting(OwnLedger):
     before the turns `restarts` everything is forgotten: an oracle that is told when the world
     changes. The clock of the policy inside runs as long as rewards are remembered.
 
+    Parameters
+    ----------
+    policy
+        The policy that chooses by what is remembered.
+    discount
+        What a reward counts after the next one, above 0 and at most 1.
+    last
+        The number of newest rewards that count.
+    restarts
+        The turns before which everything is forgotten.
+
     >>> Forgetting(last=500)
     Forgetting(policy=Thompson(), discount=1.0, last=500, restarts=())
     """

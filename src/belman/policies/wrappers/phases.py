@@ -179,6 +179,17 @@ class Phases(Policy):
     been running all along. With a confidence the first policy must not depend on the clock;
     `turns=None` sets no limit.
 
+    Parameters
+    ----------
+    first
+        The policy that begins.
+    then
+        The policy that goes on.
+    turns
+        The number of turns of the first one; None sets no limit.
+    confidence
+        The probability that the best arm is known, from which the second one plays.
+
     >>> Phases(turns=200)
     Phases(first=TopTwoThompson(beta=0.5), then=Thompson(), turns=200, confidence=None)
     """

@@ -33,6 +33,16 @@ from belman.policies.wrappers.restarting import Restarting
 def q_ucb(exponent: float = 2.0) -> Forced:
     """Q-UCB (Krishnasamy et al., 2016): LogUCB under forced exploration, chance 3K (ln t)^e / t.
 
+    Parameters
+    ----------
+    exponent
+        The exponent e of ln t.
+
+    Returns
+    -------
+    Forced
+        The policy.
+
     >>> q_ucb().policy
     LogUCB(range=None, exponent=2.0)
     """
@@ -40,12 +50,35 @@ def q_ucb(exponent: float = 2.0) -> Forced:
 
 
 def q_ths(exponent: float = 2.0) -> Forced:
-    """Q-ThS (Krishnasamy et al., 2016): Thompson under forced exploration, 3K (ln t)^e / t."""
+    """Q-ThS (Krishnasamy et al., 2016): Thompson under forced exploration, 3K (ln t)^e / t.
+
+    Parameters
+    ----------
+    exponent
+        The exponent e of ln t.
+
+    Returns
+    -------
+    Forced
+        The policy.
+    """
     return Forced(Thompson(), exponent=exponent)
 
 
 def qbelman(exponent: float = 2.0, arms: int | None = None) -> Forced:
     """QBelMan as the authors code it: natural barycentre, C = 200, forced exploration.
+
+    Parameters
+    ----------
+    exponent
+        The exponent of ln t in the chance to explore.
+    arms
+        K in that chance; by default the number of arms.
+
+    Returns
+    -------
+    Forced
+        The policy.
 
     >>> qbelman().policy
     BelMan(exposure=Paper(C=200.0, unit=None), reading='natural')
@@ -65,6 +98,25 @@ def _told(horizon: int, changes: int, arms: int = 1) -> tuple[float, float]:
 def glr_klucb(horizon: int, changes: int = 5, scope: str = "local") -> Restarting:
     """GLR-klUCB: KL-UCB that restarts, one arm or all ("global"), on a likelihood ratio.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+    changes
+        The number of changes that are expected by then.
+    scope
+        What begins anew at a change: 'local' is the arm that changed, 'global' all of them.
+
+    Returns
+    -------
+    Restarting
+        The policy, with the settings that its authors prove bounds for.
+
+    Raises
+    ------
+    PolicyError
+        If a number is not a whole one in its range.
+
     >>> glr_klucb(horizon=5_000, changes=4).detector
     GLRTest(delta=0.0070..., every=5)
     """
@@ -76,6 +128,27 @@ def glr_klucb(horizon: int, changes: int = 5, scope: str = "local") -> Restartin
 
 def m_ucb(horizon: int, changes: int = 5, arms: int = 10, last: int = 100) -> Restarting:
     """M-UCB: UCB1 that restarts where the two halves of an arm's window differ.
+
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+    changes
+        The number of changes that are expected by then.
+    arms
+        The number of arms.
+    last
+        The number of rewards in the window.
+
+    Returns
+    -------
+    Restarting
+        The policy, with the settings that its authors prove bounds for.
+
+    Raises
+    ------
+    PolicyError
+        If a number is not a whole one in its range.
 
     >>> m_ucb(horizon=5_000, changes=4, arms=3).policy.name
     'ucb1'
@@ -89,6 +162,27 @@ def m_ucb(horizon: int, changes: int = 5, arms: int = 10, last: int = 100) -> Re
 def cusum_ucb(horizon: int, changes: int = 5, basis: int = 50, slack: float = 0.1) -> Restarting:
     """CUSUM-UCB: UCB1 that restarts an arm whose rewards walk away from their first ones.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+    changes
+        The number of changes that are expected by then.
+    basis
+        The number of first rewards whose mean is compared with.
+    slack
+        The move of the mean that is no change.
+
+    Returns
+    -------
+    Restarting
+        The policy, with the settings that its authors prove bounds for.
+
+    Raises
+    ------
+    PolicyError
+        If a number is not a whole one in its range.
+
     >>> cusum_ucb(horizon=5_000, changes=4).scope
     'local'
     """
@@ -100,6 +194,25 @@ def cusum_ucb(horizon: int, changes: int = 5, basis: int = 50, slack: float = 0.
 
 def exp3_s(horizon: int, changes: int = 5, arms: int = 10) -> EXP3S:
     """EXP3.S with the shares that its bound asks for.
+
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+    changes
+        The number of changes that are expected by then.
+    arms
+        The number of arms.
+
+    Returns
+    -------
+    EXP3S
+        The policy, with the settings that its authors prove bounds for.
+
+    Raises
+    ------
+    PolicyError
+        If a number is not a whole one in its range.
 
     >>> round(exp3_s(horizon=5_000, changes=4, arms=3).gamma, 3)
     0.12...

@@ -152,6 +152,17 @@ class Restarting(OwnLedger):
     With `scope="global"` a change of one arm restarts all, with "local" that arm alone. A share
     `explore` of the turns goes round all arms.
 
+    Parameters
+    ----------
+    policy
+        The policy that chooses.
+    detector
+        The test for a change of an arm's rewards.
+    scope
+        What begins anew at a change: 'global' is all arms, 'local' the one that changed.
+    explore
+        The share of turns that go round all arms.
+
     >>> Restarting(KLUCB(), GLRTest(), scope="local", explore=0.05).scope
     'local'
     """

@@ -250,3 +250,14 @@ class OwnLedger(Wrapper):
         inside = super().whole_numbers(arms).items()
         own = memories.whole_parts(self.remembers, memories.Sizes(self, arms))
         return own | {f"inner_{name}": limits for name, limits in inside}
+
+
+def own_memory(policy: Policy, memory: Any) -> Any:
+    """Return the memory of a policy, or of one inside it, that keeps a ledger of its own; None
+    where none does.
+    """
+    while isinstance(policy, Wrapper):
+        if isinstance(policy, OwnLedger):
+            return memory
+        memory, policy = policy.memory_inside(memory), policy.policy
+    return None

@@ -43,7 +43,6 @@ class Featured(Problem):
     model: Model = field(default_factory=Linear)
 
     played_as: ClassVar[str] = "featured"
-    no_python_players: ClassVar[str] = "arms with features are played by policies for them"
     #: Whether the features of arms stay the same throughout a run.
     stays: ClassVar[bool] = True
 

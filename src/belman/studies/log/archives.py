@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from belman.errors import SettingError, StateError, StudyError, needing
-from belman.files import replacing
+from belman.errors import SettingError, StateError, StudyError, needing, shown
+from belman.files import replacing, sync
 from belman.studies.log.chain import Head, link
 from belman.studies.log.event_log import CHUNK, CHUNK_TEXT, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
@@ -61,13 +62,15 @@ def whole(log: EventLog, transaction: Transaction, after: int = 0) -> Iterator[E
 
 def archived(log: EventLog, transaction: Transaction, after: int, until: int) -> Iterator[Event]:
     """Yield the events between two numbers as the archives hold them."""
+    start = Head()
     for archive in named_in(log.of_kind(transaction, Kind.ARCHIVED)):
         if after < archive.head.number:
-            for event in _read(archive, after):
+            for event in _read(archive, start, after):
                 if event.number >= until:
                     return
                 yield event
             after = archive.head.number
+        start = archive.head
 
 
 def find(log: EventLog, transaction: Transaction, number: int) -> Event | None:
@@ -91,28 +94,41 @@ def corrections(log: EventLog, transaction: Transaction) -> list[Event]:
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return where an archive may be written: a file that is not there yet."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise SettingError(f"path={shown(path)} is not valid: give the name of a file")
     target = Path(path).absolute()
     if target.suffix != ".parquet":
         raise SettingError(f"{target} is not for an archive: its name must end in .parquet")
     if target.exists():
-        remedy = "an archive is never written over: give another name"
-        raise SettingError(f"{target} is there already, and {remedy}")
+        raise _there_already(target)
     return target
 
 
+def _there_already(target: Path) -> SettingError:
+    remedy = "an archive is never written over: give another name"
+    return SettingError(f"{target} is there already, and {remedy}")
+
+
 def write(target: Path, events: Iterable[Event], study: str, head: Head) -> Head:
-    """Write events that follow a head to a new file, whole or not at all; return the last one's
-    head.
+    """Write events that follow a head to a new file, whole or not at all, and on the disk: what is
+    in it is removed from the database soon; return the last one's head.
     """
     arrow, parquet = _arrow()
     schema = _schema(arrow)
     try:
-        with replacing(target, private=True) as draft, parquet.ParquetWriter(draft, schema) as to:
+        with (
+            replacing(target, private=True, new=True) as draft,
+            parquet.ParquetWriter(draft, schema) as to,
+        ):
             for chunk in _chunks(events):
                 for event in chunk:
                     head = head.follow(event, study)
                 cells = dict(zip(Event._fields, map(list, zip(*chunk, strict=True)), strict=True))
                 to.write_table(arrow.Table.from_pydict(cells, schema))
+        if os.name == "posix":  # elsewhere a directory cannot be opened
+            sync(target.parent)
+    except FileExistsError:  # somebody else has written it meanwhile
+        raise _there_already(target) from None
     except OSError as error:
         raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
     return head
@@ -132,24 +148,27 @@ def _chunks(events: Iterable[Event]) -> Iterator[list[Event]]:
         yield chunk
 
 
-def _read(archive: Archive, after: int) -> Iterator[Event]:
-    """Yield the events of a file that follow a number, held to the chain and to its end."""
+def _read(archive: Archive, start: Head, after: int) -> Iterator[Event]:
+    """Yield the events of a file that follow a number, held to the chain from the event before the
+    file on, and to its end.
+    """
     arrow, parquet = _arrow()
-    before: Event | None = None
+    before: Head | None = None
     try:
         with parquet.ParquetFile(archive.file) as file:
             if not file.schema_arrow.equals(_schema(arrow)):
                 raise _other(archive)
-            for i in range(file.num_row_groups):
-                last = file.metadata.row_group(i).column(0).statistics
-                if last is None or last.max > after:
-                    columns = file.read_row_group(i).to_pydict().values()
-                    for event in map(Event._make, zip(*columns, strict=True)):
-                        if before is not None and event != _follows(before, event):
-                            raise _other(archive)
-                        before = event
-                        if event.number > after:
-                            yield event
+            first = _group_before(file, after)
+            before = start if first == 0 else None
+            for i in range(first, file.num_row_groups):
+                columns = file.read_row_group(i).to_pydict().values()
+                for event in map(Event._make, zip(*columns, strict=True)):
+                    known = _follows(before, event) if before is not None else _is_at(event, after)
+                    if not known:
+                        raise _other(archive)
+                    before = Head(event.number, event.link)
+                    if event.number > after:
+                        yield event
     except FileNotFoundError:
         moved = "put the file back where it was"
         raise StudyError(f"{_there(archive)}, which is not there: {moved}") from None
@@ -157,14 +176,33 @@ def _read(archive: Archive, after: int) -> Iterator[Event]:
         if isinstance(error, StateError):
             raise
         raise StudyError(f"{_there(archive)}, which cannot be read: {error}") from None
-    if before is None or (before.number, before.link) != archive.head:
+    if before != archive.head:
         raise _other(archive)
 
 
-def _follows(before: Event, event: Event) -> Event:
-    """Return the event as it has to be to follow the one before."""
-    own = link(before.link, event, event.link[:8])
-    return event._replace(number=before.number + 1, link=own)
+def _group_before(file: Any, after: int) -> int:
+    """Return the group of rows before the one in which events follow a number, so that all that
+    follow are held to the chain; the first where that cannot be told.
+    """
+    for i in range(file.num_row_groups):
+        last = file.metadata.row_group(i).column(0).statistics
+        if last is None or last.max > after:
+            return max(i - 1, 0)
+    return 0
+
+
+def _is_at(event: Event, after: int) -> bool:
+    """Whether what follows a number may begin with an event, which is not held to the chain."""
+    return type(event.number) is int and event.number <= after and type(event.link) is bytes
+
+
+def _follows(before: Head, event: Event) -> bool:
+    """Whether an event is as it has to be to follow the one before."""
+    try:
+        own = link(before.link, event, event.link[:8])
+    except (TypeError, struct.error):  # nothing is where something has to be
+        return False
+    return event.number == before.number + 1 and event.link == own
 
 
 def _there(archive: Archive) -> str:

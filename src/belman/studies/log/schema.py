@@ -1,8 +1,9 @@
 """The tables of a storage as numbered steps: studies, their events and snapshots, keys.
 
-An event is never changed and never removed. Two indices make promises that no program can break:
-of two writers who saw the same log only one can go on with it, since both would give their events
-the same numbers, and a request that carries an idempotency key is answered once.
+An event is never changed, and removed only once a file has it (archives.py). Two indices make
+promises that no program can break: of two writers who saw the same log only one can go on with it,
+since both would give their events the same numbers, and a request that carries an idempotency key
+is answered once.
 """
 
 from __future__ import annotations

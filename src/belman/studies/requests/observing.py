@@ -31,6 +31,7 @@ from belman.studies.requests.rows import (
     Versions,
     check_times,
     check_units,
+    with_logged,
 )
 from belman.studies.requests.rows_in_contexts import fell, in_contexts
 from belman.studies.rules.attributes import Attributes
@@ -129,7 +130,7 @@ def _context(unit: UnitOfWork, version: int | None, versions: Versions) -> dict[
     """Return the segment that a version is of, in a study that learns by segment."""
     if not unit.state.in_contexts:
         return None
-    if version is None:
+    if version is None or version < 0:
         why = "it learns by segment: give the version that a unit was assigned by"
         raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
     weights = versions[version]
@@ -154,6 +155,7 @@ class _Inward(dict[float, float]):
 def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     """Return what rows teach that count now, and those that wait for their window to close."""
     state, settings = unit.state, unit.state.settings
+    rows = with_logged(rows, versions, state.places, state.arms)
     places, inward = Places(state.places, versions), _Inward(state.decider.scale)
     which, values = list[int](), list[float]()
     told = zip(rows.version, rows.arm, rows.reward, strict=True)
@@ -173,7 +175,7 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
         arms_of = [places.groups[code][1] for code in which]
         shown = [known or None for known in attributes]
         columns = (rows.version, rows.unit, arms_of, rewards, rows.time, shown)
-        made = list(map(Row, *columns))
+        made = [_waiting(Row(*one), versions) for one in zip(*columns, strict=True)]
         counts, more = _under_window(unit, made)
         rewards = [row.reward for row in made]
         values = [inward[reward] for reward in rewards]
@@ -200,6 +202,12 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
         known, family = [attributes[i] for i in counts], state.decider.family
         by = parts(known, arms, inside, family, lambda place: state.learnt(place).prior)
     return _learnt(unit, groups, sides, by=by, values=every if any(every) else (), **more)
+
+
+def _waiting(row: Row, versions: Versions) -> Row:
+    """Return a row as it is kept until its window closes: with the chances that it brought."""
+    chances = versions.logged.get(row.version or 0)
+    return row if chances is None else row._replace(version=None, chances=chances)
 
 
 def _values(rewards: list[float], settings: StudySettings) -> Values:
@@ -391,13 +399,16 @@ def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions, made: list[Row
     for group in found.groups:
         if group.version is not None:
             counts[group.version][group.arm] += group.n
-    first = {(row[0], row[1]): row[2] for row in found.open}
-    for (version, name), arm in first.items():
-        if version is not None and (version, name) not in state.book.open:
-            counts[version][arm] += 1
+    first = {(row[0], row[1]): row for row in found.open}
+    for key, row in first.items():
+        version = row[0] if row[7] is None else versions.number_of(tuple(row[7]))
+        if version is not None and key not in state.book.open:
+            counts[version][row[2]] += 1
     shares = [(version, versions.chances(version, state.places)) for version in sorted(counts)]
     found = _odds(test, found, ((counts[version], chances) for version, chances in shares))
-    return found._replace(shares=shares if state.tally.bets is not None else ())
+    if state.tally.bets is None:
+        shares = [one for one in shares if one[0] < 0]  # which no event of a version keeps
+    return found._replace(shares=shares)
 
 
 def _odds(

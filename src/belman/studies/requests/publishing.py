@@ -12,11 +12,17 @@ from belman.assignment.contexts import Contexts
 from belman.assignment.documents import is_arm
 from belman.deciders import Asking, FeaturedDecider, SegmentedDecider
 from belman.deciders.segmented.segmented import label
-from belman.errors import SettingError, StudyError, listing, shown
+from belman.errors import ArmError, SettingError, StudyError, listing, nearest, shown
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.state import State
-from belman.studies.traffic.publishing import MOST_SEGMENTS, Plan, check_segment, version_in
+from belman.studies.traffic.publishing import (
+    DECLARED,
+    MOST_SEGMENTS,
+    Plan,
+    check_segment,
+    version_in,
+)
 from belman.studies.unit_of_work import UnitOfWork
 
 
@@ -62,6 +68,16 @@ def weights_now(state: State, decisions: int, asking: Asking) -> Made:
     return Made(weights, own, contexts)
 
 
+def caution(state: State, weights: Weights, asking: Asking) -> str:
+    """A sentence where weights are far surer than what is known by now; elsewhere nothing."""
+    if state.shipped is not None or isinstance(state.decider, FeaturedDecider):
+        return ""
+    given = dict(zip(weights.arms, weights.weights, strict=True))
+    if weights.decisions is None or not given.keys() <= set(state.arms):
+        return ""
+    return state.ready().caution(asking, given, weights.decisions)
+
+
 def next_version(
     unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking
 ) -> dict[str, Any]:
@@ -74,12 +90,16 @@ def next_version(
     if before is None and len(state.publishing.current) >= MOST_SEGMENTS:
         raise SettingError(f"segment={segment!r}: a study has at most {MOST_SEGMENTS} segments")
     made = weights_now(state, plan.decisions, asking)
+    if made.contexts is not None and plan.assigner is not None:
+        words = "it decides along features, and only belman's own clients can"
+        raise StudyError(f"study {unit.name!r} cannot be published for {plan.by}: {words}")
     until = None if plan.valid_for is None else unit.now + plan.valid_for
     rest: Any = {"decisions": plan.decisions, "published": unit.now, "valid_until": until}
     rest |= {"floors": made.floors}
-    if before is None or made.contexts is not None:  # in contexts arms lie in their order
+    is_same = before is not None and before[0].by == plan.by
+    if before is None or not is_same or made.contexts is not None:  # there arms lie in their order
         salt = secrets.token_hex(8) if before is None else before[0].salt
-        rest |= {"segment": segment, "contexts": made.contexts}
+        rest |= {"segment": segment, "contexts": made.contexts, "assigner": plan.assigner}
         new = Weights.of(unit.name, made.weights, salt=salt, **rest)
     else:
         new = before[0].following(made.weights, **rest)
@@ -105,6 +125,30 @@ def publish(
         body = {"reason": reason, **next_version(unit, segment, plan, asking)}
         unit.change(Kind.PUBLISHED, key, asked, body)
     return unit.state.publishing.current[segment][0]
+
+
+def declare(unit: UnitOfWork, weights: Weights, reason: str, key: str | None) -> Weights:
+    """Write weights down by which others assign: the same with the number of the event as their
+    version, by which outcomes name them. They stand for nobody, and are never renewed.
+    """
+    asked = (reason, weights.to_json())
+    before = unit.made_before(key, Kind.PUBLISHED, asked)
+    if before is not None:
+        return version_in(before, before.number)
+    known = unit.state.places
+    if strange := [arm for arm in weights.arms if arm not in known]:
+        there = f"this study knows {listing(known)}{nearest(strange[0], known)}"
+        raise ArmError(f"unknown arm {shown(strange[0])}: {there}")
+    if weights.contexts is not None:
+        raise SettingError("weights that decide by contexts cannot be declared")
+    segment, asking = segment_in(unit.state, weights.segment)
+    unit.close()  # the event that follows has this time
+    own = {"study": unit.name, "version": unit.state.number + 1, "segment": segment}
+    document = {**weights.described(), **own}
+    context = {} if asking.context is None else {CONTEXT: asking.context}
+    body = {"reason": reason, "weights": document, DECLARED: True, **context}
+    unit.change(Kind.PUBLISHED, key, asked, body)
+    return Weights.from_described(document)
 
 
 def renewed(unit: UnitOfWork, segment: str | None) -> Weights:

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from belman import codec
 from belman.deciders import Choice, validate
 from belman.errors import ArmError, SettingError, StudyError, TicketError, shown
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import SHARES
-from belman.studies.requests.rows import InRow, Places, Versions, check_unit
+from belman.studies.requests.rows import InRow, Places, Versions, check_unit, logged_chances
 from belman.studies.rules.attributes import Attributes, check_attributes
+from belman.studies.rules.written import ArmTexts
 from belman.studies.unit_of_work import UnitOfWork
 
 Given = Iterable[Sequence[Any] | Mapping[str, Any]]
@@ -23,7 +26,7 @@ Given = Iterable[Sequence[Any] | Mapping[str, Any]]
 
 class RowCorrection(NamedTuple):
     """A unit, its version and arm, what it counted as, what it should have counted as (None:
-    nothing), and the attributes that it was brought with.
+    nothing), and the attributes and chances that it was brought with.
     """
 
     unit: Any
@@ -32,14 +35,17 @@ class RowCorrection(NamedTuple):
     was: float
     reward: float | None
     attributes: Attributes | None = None
+    chances: Any = None
 
 
 def brought(given: Given) -> list[RowCorrection]:
     """Return what somebody brought."""
-    found, give = [], "(unit, version, arm, was, reward), or with attributes behind"
+    found, give = [], "(unit, version, arm, was, reward), or with attributes and chances behind"
     for i, row in enumerate(validate.check_list(given, "rows", give), start=1):
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
+            plain: Any = [x.item() if isinstance(x, np.generic) else x for x in one]
+            one = RowCorrection(*plain)
         except TypeError:
             raise SettingError(f"row {i} is {shown(row)}: give {give}") from None
         found.append(one)
@@ -57,6 +63,7 @@ def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str |
         patches, changes = [], dict[int, tuple[int, float]]()
         places, versions = unit.state.places, Versions(unit.log, unit.state.publishing)
         decider = unit.state.decider.copy()
+        rows = _with_chances(unit, rows)
         for i, row in enumerate(rows, start=1):
             with InRow() as at:
                 at.row = i
@@ -78,13 +85,29 @@ def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str |
 
 def _bets(unit: UnitOfWork, rows: list[RowCorrection], versions: Versions) -> dict[str, Any]:
     """Return the bets that are taken back and made, and the chances of their versions."""
-    places, made = unit.state.places, []
-    for row in (row for row in rows if row.version is not None):
+    places, made, named = unit.state.places, list[list[Any]](), set[int]()
+    for row in rows:
+        version = row.version if row.chances is None else versions.number_of(tuple(row.chances))
         for reward, times in ((row.was, -1.0), (row.reward, 1.0)):
-            if reward is not None:
-                made.append([places[row.arm], unit.state.kept(reward)[0], times, row.version])
-    named = sorted({row.version for row in rows if row.version is not None})
-    return {"bets": made, SHARES: [(one, versions.chances(one, places)) for one in named]}
+            if reward is not None and version is not None:
+                named.add(version)
+                made.append([places[row.arm], unit.state.kept(reward)[0], times, version])
+    return {"bets": made, SHARES: [(one, versions.chances(one, places)) for one in sorted(named)]}
+
+
+def _with_chances(unit: UnitOfWork, rows: list[RowCorrection]) -> list[RowCorrection]:
+    """Return rows whose chances, where they were logged, are those of all arms by place."""
+    places, arms, found = unit.state.places, unit.state.arms, list[RowCorrection]()
+    read = ArmTexts(places)
+    with InRow() as at:
+        for at.row, row in enumerate(rows, start=1):
+            if row.chances is not None and row.version is not None:
+                raise SettingError(
+                    f"give a version or chances: version {row.version!r} has its own"
+                )
+            chances = row.chances and logged_chances(row.chances, row.arm, read, places, arms)
+            found.append(row._replace(chances=chances))
+    return found
 
 
 def corrected_in(body: Mapping[str, Any]) -> list[RowCorrection]:

@@ -1,9 +1,10 @@
 """Outcomes in bulk as somebody brings them: rows, sums, or a file of either; and rows held against
 the versions of the weights that they name.
 
-A row is (unit, version, arm, reward, time, attributes, context): who was assigned, by which version
-of the weights (None: without), what came of it, when, in seconds since 1970, what is known of the
-unit, and the context that it was decided in. Sums are of one version and arm: how many outcomes,
+A row is (unit, version, arm, reward, time, attributes, context, chances): who was assigned, by
+which version of the weights (None: without), what came of it, when, in seconds since 1970, what is
+known of the unit, the context that it was decided in, and the chances of all arms, where these were
+logged and no version says them. Sums are of one version and arm: how many outcomes,
 their sum, and the sum of their squares.
 """
 
@@ -12,11 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from belman import frames
-from belman.assignment import Weights, WeightsError, assign
+from belman.assignment import Elsewhere, Weights, WeightsError, assign
+from belman.bulk_assignment import assign_many
 from belman.deciders import validate
 from belman.errors import ArmError, BelmanError, SettingError, listing, nearest, shown
 from belman.frames import Frame, none_for_nan
@@ -28,6 +33,8 @@ from belman.studies.traffic.publishing import Publishing, version_in
 
 #: Seconds by which the clock of whoever assigned a unit may be ahead of that of the study.
 AHEAD = 60.0
+#: By how much logged chances may miss 1 together, since they are rounded where they are logged.
+_ROUNDED = 1e-3
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -41,6 +48,7 @@ class Rows(NamedTuple):
     time: Sequence[Any]
     attributes: Sequence[Any]
     context: Sequence[Any]
+    chances: Sequence[Any]
 
 
 class Sums(NamedTuple):
@@ -54,7 +62,9 @@ class Sums(NamedTuple):
     squares: Sequence[Any]
 
 
-_OPTIONAL = {"time", "segment", "unit", "attributes", "context"}
+_OPTIONAL = {"time", "segment", "unit", "attributes", "context", "chances"}
+#: Columns that may be empty, and are then as if they had not been brought.
+_SELDOM = {"attributes", "context", "chances"}
 Given = Iterable[Sequence[Any] | Mapping[str, Any]] | frames.Given
 
 
@@ -113,7 +123,7 @@ def digest(batch: Rows | Sums) -> str:
     """By which the same batch is known again."""
     found = hashlib.blake2b(digest_size=16)
     for name, column in zip(batch._fields, batch, strict=True):
-        if name in ("attributes", "context") and not any(column):
+        if name in _SELDOM and not any(column):
             continue
         try:
             text = repr(list(column))
@@ -128,7 +138,9 @@ def digest(batch: Rows | Sums) -> str:
 def _of_tuples(rows: list[Any]) -> Rows:
     for i, row in enumerate(rows, start=1):
         if not isinstance(row, (tuple, list)) or not 4 <= len(row) <= len(Rows._fields):
-            give = "give (unit, version, arm, reward), or with a time, attributes and a context"
+            give = (
+                "give (unit, version, arm, reward), or with a time, attributes, a context, chances"
+            )
             raise SettingError(f"row {i} of the outcomes is {shown(row)}: {give}")
     if not rows:
         return Rows(*((),) * len(Rows._fields))
@@ -148,25 +160,32 @@ def _kind(frame: Frame, columns: Callable[[], Columns]) -> Rows | Sums:
 
 def _checked(sums: Sums) -> Sums:
     """Counts are whole numbers, and sums finite."""
-    counts = [_number(n, i, "n") for i, n in enumerate(sums.n, start=1)]
+
+    def column(name: str) -> list[float]:
+        found = []
+        with InRow() as at:
+            for at.row, one in enumerate(getattr(sums, name), start=1):
+                found.append(_number(one, name))
+        return found
+
+    counts = column("n")
     for i, n in enumerate(counts, start=1):
         if n < 1.0 or n != math.floor(n) or n > 2**53:
             raise SettingError(
                 f"row {i}: n={shown(sums.n[i - 1])} is not a count: give a whole number from 1 up"
             )
-    totals = [_number(x, i, "sum") for i, x in enumerate(sums.sum, start=1)]
-    squares = [_number(x, i, "squares") for i, x in enumerate(sums.squares, start=1)]
-    return sums._replace(n=list(map(int, counts)), sum=totals, squares=squares)
+    return sums._replace(n=list(map(int, counts)), sum=column("sum"), squares=column("squares"))
 
 
-def _number(given: Any, row: int, name: str) -> float:
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+def _number(given: Any, name: str) -> float:
+    kinds = (int, float, np.integer, np.floating)
+    is_number = isinstance(given, kinds) and not isinstance(given, bool)
     try:
         number = float(given) if is_number else math.nan
     except OverflowError:
         number = math.nan
     if not math.isfinite(number):
-        raise SettingError(f"row {row}: {name}={shown(given)} is not a finite number")
+        raise SettingError(f"{name}={shown(given)} is not a finite number")
     return number + 0.0
 
 
@@ -184,6 +203,7 @@ def _read(frame: Frame, arms: Iterable[Any]) -> Columns:
         "segment": frame.keys,
         "attributes": frame.json,
         "context": frame.json,
+        "chances": frame.json,
         "n": frame.whole,
         "sum": lambda name: frame.numbers(name).tolist(),
         "squares": lambda name: frame.numbers(name).tolist(),
@@ -195,10 +215,14 @@ def _read(frame: Frame, arms: Iterable[Any]) -> Columns:
 
 
 class Versions(dict[int, Weights]):
-    """The weights of versions that outcomes name: those that stand, and others from the log."""
+    """The weights of versions that outcomes name: those that stand, and others from the log; and
+    the chances that outcomes bring themselves, numbered downwards from −1.
+    """
 
     def __init__(self, log: Tail, publishing: Publishing) -> None:
         super().__init__()
+        self.logged: dict[int, tuple[float, ...]] = {}
+        self._numbers: dict[tuple[float, ...], int] = {}
         self._log = log
         self._standing = {one.weights.version: one.weights for one in publishing.current.values()}
 
@@ -218,11 +242,19 @@ class Versions(dict[int, Weights]):
 
     def chances(self, version: int, places: Mapping[Hashable, int]) -> list[float]:
         """Return the chance of every arm under a version, by place."""
+        if version in self.logged:
+            return list(self.logged[version])
         weights = self[version]
         found = [0.0] * len(places)
         for arm, share in zip(weights.arms, weights.weights, strict=True):
             found[places[arm]] = share
         return found
+
+    def number_of(self, chances: tuple[float, ...]) -> int:
+        """Return the number by which chances that outcomes bring are known."""
+        number = self._numbers.setdefault(chances, -1 - len(self._numbers))
+        self.logged[number] = chances
+        return number
 
     def context(self, version: int) -> dict[str, Any] | None:
         """Return the context that a version was published for, in a study by segments; None where
@@ -246,7 +278,7 @@ class Places(dict[tuple[Any, Any], int]):
         if not isinstance(arm, Hashable) or arm not in self._known:
             there = f"this study knows {listing(self._known)}{nearest(arm, self._known)}"
             raise ArmError(f"unknown arm {shown(arm)}: {there}")
-        if version is not None:
+        if version is not None and version not in self._versions.logged:
             weights = self._versions[version]
             if arm not in weights.arms or not weights.weights[weights.arms.index(arm)]:
                 raise ArmError(f"arm {arm!r} had no share in version {version}")
@@ -257,7 +289,7 @@ class Places(dict[tuple[Any, Any], int]):
 
 def check_unit(name: Any, version: int | None, arm: Any, versions: Versions) -> None:
     """Refuse a unit that got another arm, or has no name, under the version it names."""
-    if version is None:
+    if version is None or version in versions.logged or versions[version].by == Elsewhere.by:
         return
     try:
         meant = assign(versions[version], name).arm
@@ -269,11 +301,81 @@ def check_unit(name: Any, version: int | None, arm: Any, versions: Versions) -> 
 
 
 def check_units(rows: Rows, versions: Versions) -> None:
-    """Refuse rows of which one names a unit that got another arm."""
-    named = zip(rows.unit, rows.version, rows.arm, strict=True)
+    """Refuse rows of which one names a unit that got another arm: all units of a version are hashed
+    at once.
+    """
+    of_version = defaultdict[int, list[int]](list)
+    for i, version in enumerate(rows.version):
+        if version is not None and version not in versions.logged:
+            of_version[version].append(i)
+    for version, own in sorted(of_version.items()):
+        weights = versions[version]
+        if weights.by == Elsewhere.by:
+            continue
+        places = {arm: place for place, arm in enumerate(weights.arms)}
+        arms = np.array([places[rows.arm[i]] for i in own])
+        try:
+            meant = assign_many(weights, [rows.unit[i] for i in own]).places
+            wrong = np.flatnonzero(meant != arms).tolist()
+        except WeightsError:  # of a unit that has no name
+            wrong = list(range(len(own)))
+        with InRow() as at:
+            for i in wrong:
+                at.row = own[i] + 1
+                check_unit(rows.unit[own[i]], version, rows.arm[own[i]], versions)
+
+
+def with_logged(
+    rows: Rows, versions: Versions, places: Mapping[Hashable, int], arms: Sequence[Hashable]
+) -> Rows:
+    """Return rows that bring the chances of their arms as rows of a version: a number below 0."""
+    if not any(one is not None for one in rows.chances):
+        return rows
+    found, read = list(rows.version), ArmTexts(places)
     with InRow() as at:
-        for at.row, (unit, version, arm) in enumerate(named, start=1):
-            check_unit(unit, version, arm, versions)
+        for at.row, (version, arm, given) in enumerate(
+            zip(rows.version, rows.arm, rows.chances, strict=True), start=1
+        ):
+            if given is None:
+                continue
+            if version is not None:
+                raise SettingError(f"give a version or chances: version {version!r} has its own")
+            chances = logged_chances(given, arm, read, places, arms)
+            found[at.row - 1] = versions.number_of(chances)
+    return rows._replace(version=found)
+
+
+def logged_chances(
+    given: Any,
+    arm: Any,
+    read: ArmTexts,
+    places: Mapping[Hashable, int],
+    arms: Sequence[Hashable],
+) -> tuple[float, ...]:
+    """Return the chances of all arms, by place, that a row brings: {arm: chance}, or of two arms
+    the chance of its own.
+    """
+    if not isinstance(arm, Hashable) or arm not in places:
+        raise ArmError(f"unknown arm {shown(arm)}: this study knows {listing(places)}")
+    if not isinstance(given, Mapping):
+        others = [one for one in arms if one != arm]
+        if len(arms) != 2 or len(others) != 1:
+            give = "give those of all arms, {arm: chance}, since there are not two"
+            raise SettingError(f"chances={shown(given)} is not enough: {give}")
+        own = _number(given, "chances")
+        given = {arm: own, others[0]: 1.0 - own}
+    found = [0.0] * len(places)
+    for name, share in given.items():
+        meant = [name] if isinstance(name, Hashable) and name in places else read.meant(name)
+        if len(meant) != 1:
+            raise ArmError(f"unknown arm {shown(name)} in chances: there are {listing(places)}")
+        found[places[meant[0]]] = _number(share, "chances")
+    total = math.fsum(found)
+    if min(found) < 0.0 or abs(total - 1.0) > _ROUNDED:
+        raise SettingError(f"chances={shown(given)} add up to {total:g}: they must add up to 1")
+    if not found[places[arm]]:
+        raise SettingError(f"chances={shown(given)} say that arm {arm!r} could not be")
+    return tuple(one / total for one in found)
 
 
 def check_times(rows: Rows, window: float | None, now: float) -> None:

@@ -19,7 +19,15 @@ from belman.deciders.featured.settings import check_kinds
 from belman.errors import ArmError, SettingError
 from belman.studies.outcomes.book import Row
 from belman.studies.outcomes.bulk import Bulk, checked
-from belman.studies.requests.rows import InRow, Places, Rows, Versions, check_times
+from belman.studies.requests.rows import (
+    InRow,
+    Places,
+    Rows,
+    Versions,
+    check_times,
+    check_unit,
+    with_logged,
+)
 from belman.studies.rules.attributes import Attributes
 from belman.studies.unit_of_work import UnitOfWork
 
@@ -36,7 +44,9 @@ def in_contexts(
     unit: UnitOfWork, rows: Rows, versions: Versions, under_window: UnderWindow
 ) -> tuple[Bulk, list[Row]]:
     """Return what the event of a batch keeps, and all of its rows."""
-    state, places = unit.state, Places(unit.state.places, versions)
+    state = unit.state
+    rows = with_logged(rows, versions, state.places, state.arms)
+    places = Places(state.places, versions)
     contexts, rewards = list[Context](), list[float]()
     with InRow() as at:
         columns = zip(rows.version, rows.arm, rows.reward, rows.context, strict=True)
@@ -54,7 +64,8 @@ def in_contexts(
     made = []
     for i, reward in enumerate(rewards):
         own, version, time = chances[i], rows.version[i], rows.time[i]
-        by_place = None if own is None else _by_place(own, versions[version], state.places)
+        by_place = None if own is None else _by_place(own, version, versions, state.places)
+        version = None if version in versions.logged else version
         when = unit.now if time is None else float(time)
         known = (attributes[i], contexts[i], by_place)
         arm = state.places[rows.arm[i]]
@@ -76,6 +87,8 @@ def _chances(rows: Rows, versions: Versions) -> list[Chances | None]:
     found: list[Chances | None] = [None] * len(rows.arm)
     with InRow() as at:
         for version in sorted({one for one in rows.version if one is not None}):
+            if version in versions.logged:
+                continue
             own = [i for i, one in enumerate(rows.version) if one == version]
             at.row = own[0] + 1
             try:
@@ -84,6 +97,9 @@ def _chances(rows: Rows, versions: Versions) -> list[Chances | None]:
                 raise SettingError(str(error)) from None
             for i, chances in zip(own, known, strict=True):
                 found[i] = chances
+    for i, version in enumerate(rows.version):
+        if version in versions.logged:
+            found[i] = versions.logged[version]
     return found
 
 
@@ -119,25 +135,30 @@ def _check_units(rows: Rows, chances: Sequence[Chances | None], versions: Versio
     """Refuse rows of which one names a unit that got another arm in its context."""
     with InRow() as at:
         for at.row, own in enumerate(chances, start=1):
-            if own is None:
+            if own is None or rows.version[at.row - 1] in versions.logged:
                 continue
             name, arm, weights = (one[at.row - 1] for one in (rows.unit, rows.arm, rows.version))
             document = versions[weights]
+            if document.contexts is None:
+                check_unit(name, weights, arm, versions)
+                continue
             try:
                 at_point = point(document.salt, name)
             except WeightsError as error:
                 raise SettingError(str(error)) from None
-            if document.contexts is None:
-                meant = document.answer(at_point).arm
-            else:
-                ends = np.cumsum(np.array(own) * 2.0**32)
-                meant = document.arms[int(np.searchsorted(ends, at_point, side="right"))]
+            ends = np.cumsum(np.array(own) * 2.0**32)
+            meant = document.arms[int(np.searchsorted(ends, at_point, side="right"))]
             if meant != arm:
                 by = f"version {document.version} assigns {meant!r} to it in this context"
                 raise ArmError(f"unit {name!r} has arm {arm!r}, and {by}")
 
 
-def _by_place(chances: Chances, weights: Weights, places: dict[Any, int]) -> list[float]:
+def _by_place(
+    chances: Chances, version: int, versions: Versions, places: dict[Any, int]
+) -> list[float]:
+    if version in versions.logged:
+        return list(chances)
+    weights = versions[version]
     found = [0.0] * len(places)
     for arm, share in zip(weights.arms, chances, strict=True):
         found[places[arm]] = share

@@ -60,7 +60,7 @@ class Limit:
                     )
                 return cls(below, limit, end)
         allowed = "write '< 0.05' (values from 0 up), '< 0.5 from -1' or '> 3 up to 5'"
-        raise SettingError(f"{str(text)[:100]!r} is not a limit: {allowed}")
+        raise SettingError(f"{shown(text)} is not a limit: {allowed}")
 
     @property
     def text(self) -> str:

@@ -61,7 +61,8 @@ def are_metrics(found: Metrics) -> bool:
 
 def _check_value(name: object, value: Any) -> float:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
-    if not is_number or not -LARGEST <= value <= LARGEST:
+    plain = value.item() if isinstance(value, np.generic) else value  # compared without a cast
+    if not is_number or not -LARGEST <= plain <= LARGEST:
         allowed = f"it must be a number, at most {LARGEST:g} in size"
         raise RewardError(f"metric {name!r} cannot be {shown(value)}: {allowed}")
     return float(value) + 0.0  # a log has one zero

@@ -49,6 +49,7 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     `prior`, `drift`, `last` and `negligible` are `merged` into the family, the policy and the rule.
     """
     told = SimpleNamespace(**given)
+    told.policy = validate.policy_named(told.policy)
     for name in ("clip", "minimise", "accumulate"):
         setattr(told, name, check_flag(given[name] or False, name))
     _check_contexts(told, given | merged)

@@ -61,7 +61,7 @@ class StudySettings:
         "The family, a distribution of rewards; by default bernoulli, bounded where a range is "
         "given, or that of the model."
     )
-    policy: Policy | DependentPolicy = _setting("The policy; belman by default.")
+    policy: Policy | DependentPolicy = _setting("The policy, or its name; belman by default.")
     prior: InitVar[Any] = _setting("The prior of every arm, in place of the family's.")
     priors: Mapping[Hashable, tuple[float, ...]] = _setting("The priors of single arms, by name.")
     range: tuple[float, float] | None = _setting("The least and the largest reward.")

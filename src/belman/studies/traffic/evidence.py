@@ -29,6 +29,8 @@ from belman.studies.settings import StudySettings
 
 #: One more than this many events, and chances are made anew.
 _LASTING = 50
+#: The number of decisions whose chances were logged elsewhere: before all that belman made.
+NO_VERSION = -1
 
 #: Of every arm, by its place in the register; arms that came later are not in it.
 Chances = tuple[float, ...]
@@ -141,7 +143,7 @@ def bet_many(
 ) -> None:
     """Count rewards of decisions that were made together."""
     _make_room(bets, rewards)
-    bets.add_many([arm] * len(rewards), chances, rewards, number=number)
+    bets.add_many([arm] * len(rewards), chances, rewards, number=max(number, NO_VERSION))
 
 
 def _make_room(bets: ArmBets, rewards: Iterable[float]) -> None:
@@ -166,7 +168,8 @@ def bet_bulk(bets: ArmBets, bulk: Bulk) -> ArmBets:
             wins = (group.sum - group.n * bets.low) / width
             counts = ((bets.high, wins), (bets.low, group.n - wins))
         for reward, times in counts:
-            bet(bets, group.arm, shares[group.version], reward, times, group.version)
+            number = max(group.version, NO_VERSION)
+            bet(bets, group.arm, shares[group.version], reward, times, number)
     return bets
 
 

@@ -14,9 +14,10 @@ from datetime import timedelta
 from typing import Annotated, Any, NamedTuple
 
 from belman.assignment import Weights
+from belman.assignment.assigners import BELMAN, BY, NAMED, Assigner, Elsewhere
 from belman.codec import Form, Whole
 from belman.deciders import validate
-from belman.errors import SettingError, StudyError, listing, nearest, shown
+from belman.errors import SettingError, StudyError, listing, nearest, shown, unknown
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.window_rule import check_seconds
 
@@ -25,22 +26,38 @@ MOST_SEGMENTS = 100
 LONGEST_SEGMENT = 2_000
 #: Seconds for which weights may be used that nobody could renew.
 VALID_FOR = 86_400.0
+#: Marks a version by which others assign, and which belman neither made nor renews.
+DECLARED = "declared"
 
 
 class Plan(NamedTuple):
-    """For how many decisions weights are made, how often anew, and how long they may be used."""
+    """For how many decisions weights are made, how often anew, how long they may be used, and the
+    name of whose hash assigns units by them.
+    """
 
     decisions: Annotated[int, Whole(1)]
     every: float | None
     valid_for: float | None
+    by: str = BELMAN
+
+    @property
+    def assigner(self) -> Assigner | None:
+        """Who assigns units, None for belman."""
+        return None if self.by == BELMAN else NAMED[self.by]()
 
 
 def check_plan(
-    decisions: Any, every: float | timedelta | None, valid_for: float | timedelta | None
+    decisions: Any,
+    every: float | timedelta | None,
+    valid_for: float | timedelta | None,
+    by: str = BELMAN,
 ) -> Plan:
     """A plan that can be kept."""
     count = validate.check_count(decisions, f"decisions={shown(decisions)}")
-    plan = Plan(count, check_seconds(every, "every"), check_seconds(valid_for, "valid_for"))
+    hashes = [name for name in BY if name != Elsewhere.by]
+    if by not in hashes:
+        raise SettingError(unknown("assigner", by, hashes))
+    plan = Plan(count, check_seconds(every, "every"), check_seconds(valid_for, "valid_for"), by)
     if plan.every is not None and plan.valid_for is not None and plan.valid_for < plan.every:
         words = f"weights that are renewed every {plan.every:g} s have to be valid for as long"
         raise SettingError(f"valid_for={shown(valid_for)}: {words}")
@@ -76,7 +93,9 @@ class Publishing:
     overtaken: list[str | None] = field(default_factory=list)  # since arms or the policy changed
 
     def publish(self, body: Mapping[str, Any]) -> None:
-        """A new version stands."""
+        """A new version stands, unless it was only declared."""
+        if DECLARED in body:
+            return
         weights = Weights.from_described(body["weights"])
         self.current[weights.segment] = Version(weights, Plan(*body["plan"]))
         if weights.segment in self.overtaken:

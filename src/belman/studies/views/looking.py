@@ -29,6 +29,7 @@ from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
+from belman.validate import MOST, require_whole
 
 Given = Mapping[str, Any]
 Candidates = Sequence[Given] | None
@@ -58,19 +59,19 @@ class Looking:
         return self._replica.look(lambda state: state.settings)
 
     @property
-    def arms(self) -> tuple[Hashable, ...]:
+    def arms(self) -> tuple[Any, ...]:
         """The arms that are played."""
         return self._replica.look(lambda state: tuple(state.arms))
 
     @property
-    def retired(self) -> tuple[Hashable, ...]:
+    def retired(self) -> tuple[Any, ...]:
         """The arms that were retired."""
         return self._replica.look(
             lambda state: tuple(map(state.register.__getitem__, state.retired))
         )
 
     @property
-    def register(self) -> tuple[Hashable, ...]:
+    def register(self) -> tuple[Any, ...]:
         """Every arm there ever was; the `arm` of an event is a place in it."""
         return self._replica.look(lambda state: tuple(state.register))
 
@@ -320,19 +321,21 @@ class Looking:
         columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
         return import_export.write(path, rows, columns)
 
-    def replay(self, policy: Policy | DependentPolicy, seed: int = 0) -> Estimate:
+    def replay(self, policy: str | Policy | DependentPolicy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell. In a
-        study with contexts it chooses in those of the log.
+        study with contexts it chooses in those of the log. A policy may be given by its name.
         """
-        if isinstance(policy, Policy):
+        chosen: Policy | DependentPolicy = validate.policy_named(policy)
+        if isinstance(chosen, Policy):
             family, arms = self._replica.look(
                 lambda state: (state.decider.family, len(state.register))
             )
-            validate.check_policy(policy, family, arms)
-        return replay(self.settings, self.events(), policy, seed, self._replica.now())
+            validate.check_policy(chosen, family, arms)
+        return replay(self.settings, self.events(), chosen, seed, self._replica.now())
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
+        require_whole("after", after, 0, MOST)
         self._replica.look(lambda state: None)  # finds a server that restarted
         with self.storage.transaction(write=False) as transaction:
             yield from archives.whole(self._replica.log, transaction, after)

@@ -35,9 +35,9 @@ _FIRST = 2**40  # number of an ask that was none: beyond those of a log
 
 
 class _Cell(NamedTuple):
-    """Rows that are alike."""
+    """Rows that are alike; in place of a version perhaps logged chances of all arms, by place."""
 
-    version: int | None
+    version: int | tuple[float, ...] | None
     arm: int
     reward: float
 
@@ -52,13 +52,16 @@ class BulkRows:
         self._ends = settings.range or (0.0, 1.0)
         self._coin = settings.family.coin
         self._cells = Counter[_Cell]()
-        self._in_contexts: list[tuple[int, Outcome]] = []  # by version
+        self._in_contexts: list[tuple[int, Outcome]] = []  # by version, or event that brought it
+        self._first: dict[tuple[float, ...], Event] = {}  # that brought outcomes with such chances
+        self._event: Event | None = None
         self._places = {arm: place for place, arm in enumerate(settings.arms)}
         self._versions: dict[int, tuple[Event, Weights]] = {}
         for event, body, closed, counted in walk(settings, events, now):
             for one in (*closed, *counted):
                 self._close(one)
             if event is not None:
+                self._event = event
                 self._take(event, body)
 
     def asks(self, seed: int) -> dict[int, list[tuple[Event, float]]]:
@@ -68,15 +71,16 @@ class BulkRows:
         counts = np.array([self._cells[cell] for cell in cells], dtype=np.int64)
         if counts.sum() > MOST_ROWS:
             counts = words.multivariate_hypergeometric(counts, MOST_ROWS)
-        by_version: dict[int, list[_Cell]] = {}
+        by_version: dict[Any, list[_Cell]] = {}
         for cell, count in zip(cells, counts.tolist(), strict=True):
             if cell.version is not None and count:
                 by_version.setdefault(cell.version, []).extend([cell] * count)
         found: dict[int, list[tuple[Event, float]]] = {}
         number = _FIRST
-        for version, rows in sorted(by_version.items()):
+        for version, rows in sorted(by_version.items(), key=lambda one: self._at(one[0])):
             order = words.permutation(len(rows))
-            found[version] = list(self._asked(version, (rows[i] for i in order), number))
+            there = found.setdefault(self._at(version)[0], [])
+            there += self._asked(version, (rows[i] for i in order), number)
             number += len(rows)
         own = self._in_contexts
         if len(own) > MOST_ROWS:
@@ -88,22 +92,36 @@ class BulkRows:
     def _asked_in(self, version: int, outcome: Outcome, number: int) -> tuple[Event, float]:
         """The ask of a row in its context."""
         chance = (outcome.chances or ())[outcome.arm]
-        asked = (number, Kind.ASKED, self._versions[version][0].time, outcome.arm)
-        body = json.dumps({CONTEXT: outcome.context})
+        asked = (number, Kind.ASKED, outcome.time, outcome.arm)
+        body = None if outcome.context is None else json.dumps({CONTEXT: outcome.context})
         return Event(*asked, int(Draw.RANDOM), chance, body=body), outcome.reward or 0.0
 
     def _usable(self, cell: _Cell) -> bool:
-        return cell.version is not None and min(self._versions[cell.version][1].weights) > 0.0
+        return cell.version is not None and min(self._chances(cell.version).values()) > 0.0
+
+    def _chances(self, version: int | tuple[float, ...]) -> dict[int, float]:
+        """The chance of every arm, by its place."""
+        if isinstance(version, tuple):
+            return dict(enumerate(version))
+        weights = self._versions[version][1]
+        places = (self._places[arm] for arm in weights.arms)
+        return dict(zip(places, weights.weights, strict=True))
+
+    def _at(self, version: int | tuple[float, ...]) -> tuple[int, tuple[float, ...]]:
+        """The event that rows of a version follow, and what tells them apart from others there."""
+        if isinstance(version, tuple):
+            return self._first[version].number, version
+        return version, ()
 
     def _asked(
-        self, version: int, rows: Iterable[_Cell], first: int
+        self, version: int | tuple[float, ...], rows: Iterable[_Cell], first: int
     ) -> Iterator[tuple[Event, float]]:
-        event, weights = self._versions[version]
-        places = [self._places[arm] for arm in weights.arms]
-        chances = dict(zip(places, weights.weights, strict=True))
-        even = max(weights.weights) - min(weights.weights) <= _ROUNDING
+        by_chances = isinstance(version, tuple)
+        event = self._first[version] if by_chances else self._versions[version][0]  # type: ignore[index]
+        chances = self._chances(version)
+        even = max(chances.values()) - min(chances.values()) <= _ROUNDING
         draw = int(Draw.UNIFORM if even else Draw.RANDOM)
-        context = json.loads(event.body or "{}").get(CONTEXT)
+        context = None if by_chances else json.loads(event.body or "{}").get(CONTEXT)
         body = None if context is None else json.dumps({CONTEXT: context})
         for number, row in enumerate(rows, start=first):
             asked = Event(
@@ -125,19 +143,29 @@ class BulkRows:
             self._versions[event.number] = (event, version_in(event, event.number))
         elif event.kind == Kind.OBSERVED:
             found = Bulk.of(body)
+            logged = {number: tuple(own) for number, own in found.shares if number < 0}
+            for own in logged.values():
+                self._first.setdefault(own, event)
             for i, group in enumerate(found.groups):
-                self._add(group, found.values[i] if found.values else ())
+                version = logged.get(group.version or 0, group.version)
+                self._add(group, version, found.values[i] if found.values else ())
         elif event.kind == Kind.ROWS_CORRECTED:
             for row in corrected_in(body):
-                self._swap(row.version, self._places[row.arm], row.was, row.reward)
+                version = row.version if row.chances is None else tuple(row.chances)
+                self._swap(version, self._places[row.arm], row.was, row.reward)
 
-    def _add(self, group: Group, values: Iterable[tuple[float, int]]) -> None:
+    def _add(
+        self,
+        group: Group,
+        version: int | tuple[float, ...] | None,
+        values: Iterable[tuple[float, int]],
+    ) -> None:
         self.n += group.n
         self.total += group.sum
         known = list(values) or self._coins(group)
         self.untold += 0 if known else group.n
         for reward, count in known:
-            self._cells[_Cell(group.version, group.arm, reward)] += count
+            self._cells[_Cell(version, group.arm, reward)] += count
 
     def _coins(self, group: Group) -> list[tuple[float, int]]:
         """How many rewards lay at either end, where all did."""
@@ -154,14 +182,19 @@ class BulkRows:
             self.n += 1
             self.total += one.outcome.reward
             (version, _), outcome = one.key, one.outcome
-            if outcome.context is None:
+            if version is None and outcome.chances is not None:
+                if min(outcome.chances) > 0.0 and self._event is not None:
+                    self._in_contexts.append((self._event.number, outcome))
+            elif outcome.context is None:
                 self._cells[_Cell(version, outcome.arm, one.outcome.reward)] += 1
             elif version is not None and outcome.chances is not None:
                 places = (self._places[arm] for arm in self._versions[version][1].arms)
                 if min(outcome.chances[place] for place in places) > 0.0:
                     self._in_contexts.append((version, outcome))
 
-    def _swap(self, version: int | None, arm: int, was: float, reward: float | None) -> None:
+    def _swap(
+        self, version: int | tuple[float, ...] | None, arm: int, was: float, reward: float | None
+    ) -> None:
         """A row counts otherwise, or not at all."""
         old = _Cell(version, arm, was)
         told = self._cells[old] > 0

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+from belman.deciders import Asking
 from belman.errors import listing
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
@@ -14,6 +15,7 @@ from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding, late_rewards
 from belman.measures.stop_rules import MOST_SHARE, Separated, StopRule
+from belman.studies.requests import publishing
 from belman.studies.settings.checks import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
@@ -163,6 +165,10 @@ def report_of(
     if told and (never := sorted(set(state.guards.limits) - tally.metrics.names)):
         words = f"{listing(never)} was never told: is the metric spelt so, and sent?"
         notes = (*notes, f"The guard watches nothing, since {words}")
+    if None in state.publishing.current:
+        weights = state.publishing.current[None].weights
+        caution = publishing.caution(state, weights, Asking())
+        notes = (*notes, f"By the published weights {caution}.") if caution else notes
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},

@@ -1,0 +1,236 @@
+"""Who assigns the units of a weights document, where it is not belman's own hash: the hashes of
+GrowthBook and of Eppo, or somebody whose lots cannot be drawn again.
+
+Each says on which point of a circle a unit falls, and the `cuts` of the document which arm that
+point belongs to. A GrowthBook bucket and an Eppo shard is a point; a unit that takes no part (by a
+namespace, a filter, a traffic allocation) falls `OUTSIDE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from .allotment import POINTS, Cut
+from .refusals import WeightsError, shown
+
+#: The point of a unit that takes no part, and the place of the arm that points without an arm have.
+OUTSIDE = -1
+#: Shards of an Eppo flag, at most.
+MOST_362S = 1_000_000
+_BUCKETS = {1: 1_000, 2: 10_000}
+
+Range = tuple[float, float]
+
+
+def fnv1a(text: str) -> int:
+    """Hash text by FNV-1a (32 bits) over its UTF-16 code units, as JavaScript sees them.
+
+    >>> fnv1a("a")
+    3826002220
+    """
+    found = 0x811C9DC5
+    for unit in memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"):
+        found = (found ^ unit) * 0x01000193 & 0xFFFFFFFF
+    return found
+
+
+def bucket(seed: str, name: str, version: int) -> int:
+    """Return the bucket of a unit: one of 1,000 in version 1 of GrowthBook's hash, and of 10,000 in
+    version 2.
+
+    >>> bucket("checkout", "user-1", 1), bucket("checkout", "user-1", 2)
+    (944, 7893)
+    """
+    if version == 1:
+        return fnv1a(name + seed) % 1_000
+    return fnv1a(str(fnv1a(seed + name))) % 10_000
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition of GrowthBook for taking part: the unit's bucket by another seed lies in one of
+    the ranges. A namespace is one, by version 1 of the hash.
+    """
+
+    seed: str
+    hash_version: int
+    ranges: tuple[Range, ...]
+
+    @classmethod
+    def of_namespace(cls, name: str, start: float, end: float) -> Filter:
+        """Make the filter that a namespace is."""
+        return cls(f"__{name}", 1, ((start, end),))
+
+    def takes(self, name: str) -> bool:
+        """Whether a unit takes part."""
+        n = bucket(self.seed, name, self.hash_version) / _BUCKETS[self.hash_version]
+        return any(start <= n < end for start, end in self.ranges)
+
+
+@dataclass(frozen=True)
+class GrowthBook:
+    """GrowthBook's hash of the document's salt (the seed of an experiment) and the unit."""
+
+    by: ClassVar[str] = "growthbook"
+    hash_version: int = 2
+    filters: tuple[Filter, ...] = ()
+
+    def __post_init__(self) -> None:
+        for version in (self.hash_version, *(one.hash_version for one in self.filters)):
+            if version not in _BUCKETS:
+                raise WeightsError(f"hash_version={shown(version)} is not 1 or 2")
+
+    @property
+    def points(self) -> int:
+        """How many buckets there are."""
+        return _BUCKETS[self.hash_version]
+
+    def point(self, salt: str, name: str) -> int:
+        """Return the bucket of a unit, or OUTSIDE."""
+        if not all(one.takes(name) for one in self.filters):
+            return OUTSIDE
+        return bucket(salt, name, self.hash_version)
+
+    def described(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        filters = [
+            {
+                "seed": one.seed,
+                "hash_version": one.hash_version,
+                "ranges": list(map(list, one.ranges)),
+            }
+            for one in self.filters
+        ]
+        return {"by": self.by, "hash_version": self.hash_version, "filters": filters}
+
+    @classmethod
+    def from_described(cls, found: Mapping[str, Any]) -> GrowthBook:
+        """Read plain data."""
+        filters = (
+            Filter(one["seed"], one["hash_version"], _ranges(one["ranges"]))
+            for one in found.get("filters", ())
+        )
+        return cls(found.get("hash_version", 2), tuple(filters))
+
+
+@dataclass(frozen=True)
+class Eppo:
+    """Eppo's hash (MD5) of the document's salt and the unit, into so many shards; only units whose
+    shards by the salts of `traffic` lie in its ranges take part.
+    """
+
+    by: ClassVar[str] = "eppo"
+    shards: int = 10_000
+    traffic: tuple[tuple[str, tuple[Range, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        if type(self.shards) is not int or not 1 <= self.shards <= MOST_362S:
+            allowed = f"give a whole number from 1 to {MOST_362S:,}"
+            raise WeightsError(f"shards={shown(self.shards)} is not valid: {allowed}")
+
+    @property
+    def points(self) -> int:
+        """How many shards there are."""
+        return self.shards
+
+    def shard(self, salt: str, name: str) -> int:
+        """Return the shard of a unit by a salt.
+
+        >>> Eppo().shard("checkout", "user-1")
+        362
+        """
+        digest = md5(f"{salt}-{name}".encode(), usedforsecurity=False).digest()
+        return int.from_bytes(digest[:4], "big") % self.shards
+
+    def point(self, salt: str, name: str) -> int:
+        """Return the shard of a unit, or OUTSIDE."""
+        for other, ranges in self.traffic:
+            shard = self.shard(other, name)
+            if not any(start <= shard < end for start, end in ranges):
+                return OUTSIDE
+        return self.shard(salt, name)
+
+    def described(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        traffic = [
+            {"salt": salt, "ranges": list(map(list, ranges))} for salt, ranges in self.traffic
+        ]
+        return {"by": self.by, "shards": self.shards, "traffic": traffic}
+
+    @classmethod
+    def from_described(cls, found: Mapping[str, Any]) -> Eppo:
+        """Read plain data."""
+        traffic = ((one["salt"], _ranges(one["ranges"])) for one in found.get("traffic", ()))
+        return cls(found.get("shards", 10_000), tuple(traffic))
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Somebody else drew lots with the weights of the document, and nobody can draw them again."""
+
+    by: ClassVar[str] = "elsewhere"
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return POINTS
+
+    def point(self, salt: str, name: str) -> int:
+        """Refuse: which arm a unit got is only known where it got it."""
+        raise WeightsError(
+            f"unit {name!r} was randomised elsewhere, by lots that cannot be drawn again"
+        )
+
+    def described(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"by": self.by}
+
+    @classmethod
+    def from_described(cls, found: Mapping[str, Any]) -> Elsewhere:
+        """Read plain data."""
+        return cls()
+
+
+Assigner = GrowthBook | Eppo | Elsewhere
+#: The name of belman's own hash, and all names of assigners.
+BELMAN = "belman"
+NAMED: dict[str, type[Assigner]] = {one.by: one for one in (GrowthBook, Eppo, Elsewhere)}
+BY = (BELMAN, *NAMED)
+
+
+def assigner_in(found: Any) -> Assigner:
+    """Read the assigner of a document."""
+    by = found.get("by") if isinstance(found, Mapping) else found
+    if not isinstance(by, str) or by not in NAMED:
+        raise WeightsError(f"assigner={shown(found)} is not known: there are {', '.join(NAMED)}")
+    try:
+        return NAMED[by].from_described(found)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise WeightsError(f"the assigner of this document is not valid: {error!r}") from None
+
+
+def _ranges(given: Iterable[Sequence[float]]) -> tuple[Range, ...]:
+    found = tuple((start, end) for start, end in given)
+    for start, end in found:
+        if not all(isinstance(one, (int, float)) for one in (start, end)) or not start <= end:
+            raise ValueError(f"{(start, end)!r} is no range")
+    return found
+
+
+def cuts_of_ranges(ranges: Sequence[Range], points: int) -> tuple[Cut, ...]:
+    """Return the cuts of a circle on which the arm at a place has the points p with
+    start ≤ p/points < end for its range; the first such arm, and none where there is none.
+
+    >>> cuts_of_ranges([(0.0, 0.25), (0.5, 0.75)], 1_000)
+    ((250, 0), (500, -1), (750, 1), (1000, -1))
+    """
+    owners = [
+        next((i for i, (start, end) in enumerate(ranges) if start <= p / points < end), OUTSIDE)
+        for p in range(points)
+    ]
+    changes = [at for at, (one, other) in enumerate(pairwise(owners), start=1) if one != other]
+    return tuple((end, owners[end - 1]) for end in (*changes, points))

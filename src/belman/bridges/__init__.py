@@ -1,0 +1,1 @@
+"""Bridges to what people already run; each is optional, and nothing else of belman imports one."""

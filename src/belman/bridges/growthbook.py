@@ -1,0 +1,233 @@
+"""GrowthBook: studies as its features, its exposures as rows, its experiments as studies.
+
+A client of GrowthBook assigns units by itself, by FNV-1a. Served are the studies whose weights are
+published for that (`publish(by="growthbook")`), each as a feature with one rule, or with one rule a
+segment where the study learns by segment. The `phase` of a rule is the version of its weights.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from belman.assignment import GrowthBook, Weights
+from belman.assignment.assigners import Filter, Range, cuts_of_ranges
+from belman.assignment.documents import Arm
+from belman.bridges.flags import Flag
+from belman.errors import SettingError, shown
+
+
+def payload(flags: Iterable[Flag]) -> dict[str, Any]:
+    """Return the features of studies, as `/api/features/{key}` answers."""
+    known = [(flag, feature(flag)) for flag in flags]
+    served = {flag.name: one for flag, one in known if one is not None}
+    times = [one.published or 0.0 for flag, of in known if of for one in flag.weights.values()]
+    newest = datetime.fromtimestamp(max(times, default=0.0), UTC).isoformat()
+    return {"status": 200, "features": served, "experiments": [], "dateUpdated": newest}
+
+
+def feature(flag: Flag) -> dict[str, Any] | None:
+    """Return a flag as a feature; None where its weights are for other clients."""
+    if flag.contexts is None:
+        weights = flag.chosen(_is_ours)
+        rules = [] if weights is None else [rule(flag.name, weights)]
+    else:
+        rules = [
+            rule(flag.name, flag.weights[segment], condition(context))
+            for segment, context in flag.contexts.items()
+            if _is_ours(flag.weights[segment])
+        ]
+    return {"defaultValue": flag.default, "rules": rules} if rules else None
+
+
+def _is_ours(weights: Weights) -> bool:
+    return isinstance(weights.assigner, GrowthBook)
+
+
+def condition(context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a segment as a targeting condition.
+
+    >>> condition({"country": "fr", "age": None})
+    {'country': 'fr', 'age': {'$exists': False}}
+    """
+    return {name: {"$exists": False} if value is None else value for name, value in context.items()}
+
+
+def rule(name: str, weights: Weights, where: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return weights as the rule of a feature: the ranges of buckets are those of the document."""
+    found: dict[str, Any] = {} if where is None else {"condition": dict(where)}
+    if len(weights.arms) == 1:  # of which the clients make no experiment
+        return found | {"force": weights.arms[0]}
+    points = weights.cuts[-1][0]
+    ranges = [[0.0, 0.0] for _ in weights.arms]
+    start = 0
+    for end, arm in weights.cuts:
+        ranges[arm] = [start / points, end / points]
+        start = end
+    return found | {
+        "key": name,
+        "name": name,
+        "phase": str(weights.version),
+        "seed": weights.salt,
+        "hashAttribute": "id",
+        "hashVersion": 2,
+        "coverage": 1,
+        "variations": list(weights.arms),
+        "weights": list(weights.weights),
+        "ranges": ranges,
+        "meta": [{"key": str(arm), "name": str(arm)} for arm in weights.arms],
+        "disableStickyBucketing": True,
+    }
+
+
+def row(experiment: Any, result: Any, reward: float, time: float | None = None) -> dict[str, Any]:
+    """Return an exposure and what came of it as a row that `observe` takes.
+
+    Parameters
+    ----------
+    experiment, result
+        What GrowthBook hands to a tracking callback, as its objects or as JSON.
+    reward
+        What came of it.
+    time
+        Seconds since 1970 at which the unit was assigned, where the study has a window.
+
+    Raises
+    ------
+    SettingError
+        If nobody drew a lot: a variation was forced, or the experiment is none of belman's.
+
+    >>> told = {"hashUsed": True, "inExperiment": True, "value": "blue", "hashValue": "user-1"}
+    >>> row({"key": "checkout", "phase": "7"}, told, 1.0)
+    {'unit': 'user-1', 'version': 7, 'arm': 'blue', 'reward': 1.0}
+    """
+    phase = str(_part(experiment, "phase"))
+    if not (_part(result, "inExperiment") and _part(result, "hashUsed")):
+        raise SettingError(f"variation {_part(result, 'value')!r} was forced: no lot was drawn")
+    if not phase.isdecimal():
+        key = _part(experiment, "key")
+        raise SettingError(
+            f"experiment {key!r} has phase {phase!r}, which is no version of weights"
+        )
+    found = {"unit": _part(result, "hashValue"), "version": int(phase)}
+    found |= {"arm": _part(result, "value"), "reward": float(reward)}
+    return found if time is None else {**found, "time": time}
+
+
+def _part(of: Any, name: str) -> Any:
+    return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
+
+
+# Experiments of GrowthBook as studies
+
+
+class Imported(NamedTuple):
+    """An experiment as a study: its name, its arms, and the weights to be declared."""
+
+    name: str
+    arms: tuple[Arm, ...]
+    weights: Weights
+
+
+def read(text: str | bytes, feature: str | None = None) -> Imported:
+    """Read an experiment of GrowthBook from JSON.
+
+    Parameters
+    ----------
+    text
+        An experiment as its clients take it, a rule of a feature, or an answer of
+        `/api/features/{key}`.
+    feature
+        The feature of an answer whose first experiment is meant; needed where there are several.
+
+    Raises
+    ------
+    SettingError
+        If it is no experiment, or one whose units are not known by a hash.
+
+    >>> made = read('{"key": "old", "variations": ["a", "b"], "weights": [0.9, 0.1]}')
+    >>> made.arms, made.weights.weights
+    (('a', 'b'), (0.9, 0.1))
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise SettingError("this is not an experiment of GrowthBook: give its JSON")
+    return experiment_of(_in_payload(found, feature) if "features" in found else found)
+
+
+def _in_payload(found: Mapping[str, Any], feature: str | None) -> dict[str, Any]:
+    rules = {
+        name: {"key": name, **one}
+        for name, of in found["features"].items()
+        for one in reversed(of.get("rules", ()))
+        if "variations" in one
+    }
+    if feature is None and len(rules) == 1:
+        feature = next(iter(rules))
+    if feature not in rules:
+        there = ", ".join(rules) or "none"
+        raise SettingError(f"feature={shown(feature)} has no experiment: give one of {there}")
+    return rules[feature]
+
+
+def experiment_of(found: Mapping[str, Any]) -> Imported:
+    """Return an experiment, as GrowthBook's clients take it, as a study and its weights."""
+    variations, key = found.get("variations"), found.get("key")
+    if not isinstance(variations, list) or len(variations) < 2 or not isinstance(key, str):
+        raise SettingError("an experiment of GrowthBook has a key and two variations at least")
+    meta = found.get("meta") or [{}] * len(variations)
+    arms: tuple[Arm, ...] = tuple(
+        _arm(*one) for one in zip(variations, meta, range(len(meta)), strict=False)
+    )
+    if len(set(arms)) < len(arms):
+        arms = tuple(f"{arm} ({place})" for place, arm in enumerate(arms))
+    version = found.get("hashVersion") or 1
+    filters = [Filter(str(one.get("seed", "")), one.get("hashVersion", 2), _pairs(one["ranges"]))
+               for one in found.get("filters") or ()]  # fmt: skip
+    if not filters and found.get("namespace"):
+        filters = [Filter.of_namespace(*found["namespace"])]
+    salt = found.get("seed") or key
+    if any((one.seed, one.hash_version) == (salt, version) for one in filters):
+        raise SettingError("a filter by the seed of the experiment itself says nothing of chances")
+    assigner = GrowthBook(version, tuple(filters))
+    given = found.get("ranges")
+    ranges = _pairs(given) if given else bucket_ranges(
+        len(arms), found.get("coverage", 1.0), found.get("weights")
+    )  # fmt: skip
+    cuts = cuts_of_ranges(ranges, assigner.points)
+    floors = (0.0,) * len(arms)
+    return Imported(key, arms, Weights(key, 1, salt, arms, cuts, floors, assigner=assigner))
+
+
+def _arm(value: Any, meta: Mapping[str, Any], place: int) -> Arm:
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        return value
+    return str(meta.get("key") or (json.dumps(value) if isinstance(value, bool) else place))
+
+
+def _pairs(ranges: Sequence[Sequence[float]]) -> tuple[Range, ...]:
+    return tuple((float(start), float(end)) for start, end in ranges)
+
+
+def bucket_ranges(
+    arms: int, coverage: float | None = 1.0, weights: Sequence[float] | None = None
+) -> tuple[Range, ...]:
+    """Return the ranges of buckets of an experiment, as GrowthBook's clients lay them out.
+
+    >>> bucket_ranges(2, 0.5, [0.4, 0.6])
+    ((0.0, 0.2), (0.4, 0.7))
+    """
+    part = 1.0 if coverage is None else min(max(float(coverage), 0.0), 1.0)
+    own = list(weights or ())
+    if len(own) != arms or not 0.99 <= sum(own) <= 1.01:
+        own = [1.0 / arms] * arms
+    found, start = [], 0.0
+    for weight in own:
+        found.append((start, start + part * weight))
+        start += weight
+    return tuple(found)

@@ -1,0 +1,131 @@
+"""The clients of GrowthBook and of OpenFeature in Node.js decide by our weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from belman.bridges import growthbook
+from tests.waiting import HANG
+
+FOLDER = Path(__file__).with_name("node")
+NODE = shutil.which("node")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(NODE is None, reason="Node.js is not installed"),
+    pytest.mark.skipif(
+        not (FOLDER / "node_modules").is_dir(), reason="`make clients` installs the Node clients"
+    ),
+]
+UNITS = 1_000
+
+
+def run(script: str, service, **given) -> object:
+    """What a script prints last, as JSON; `given` and the service's `url` are its variables."""
+    names = {"url": service.url, "units": UNITS, **given}
+    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in names.items())
+    done = subprocess.run(
+        [NODE, "--input-type=module", "-e", head + script],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def check(study, rows) -> None:
+    """Hold frequencies against chances, five standard deviations (errs once in 10⁶ an arm), and
+    let the study learn.
+    """
+    weights, counts = study.weights(), Counter(row["arm"] for row in rows)
+    for arm, chance in zip(weights.arms, weights.weights, strict=True):
+        spread = (chance * (1 - chance) * len(rows)) ** 0.5
+        assert abs(counts[arm] - len(rows) * chance) < 5 * spread
+    before = study.status()["told"]
+    assert study.observe(rows) == len(rows)
+    assert study.status()["told"] == before + len(rows)
+    assert study.copied()[0].tally.bets.outcomes == len(rows)
+
+
+def test_growthbook(service, flags):
+    script = """
+    import { GrowthBookClient } from "@growthbook/growthbook";
+    const seen = [];
+    const client = new GrowthBookClient({
+      apiHost: url, clientKey: "sdk-1",
+      trackingCallback: (experiment, result) => { seen.push([experiment, result]); },
+    });
+    await client.init({ timeout: 20000 });
+    for (let i = 0; i < units; i++) {
+      const value = client.evalFeature("checkout", { attributes: { id: `user-${i}` } }).value;
+      if (typeof value !== "string") throw new Error(String(value));
+    }
+    const french = client.evalFeature("offer", { attributes: { id: "u", country: "fr" } });
+    console.log(JSON.stringify({ seen: seen.slice(0, units), french: french.experiment.phase }));
+    client.destroy();
+    """
+    found = run(script, service)
+    rows = [
+        growthbook.row(experiment, result, float(i % 2))
+        for i, (experiment, result) in enumerate(found["seen"])
+    ]
+    assert len(rows) == UNITS
+    check(flags["checkout"], rows)
+    assert found["french"] == str(flags["offer"].weights({"country": "fr"}).version)
+
+
+SERVER = """
+    import { OpenFeature } from "@openfeature/server-sdk";
+    import { OFREPProvider } from "@openfeature/ofrep-provider";
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: url }));
+    const client = OpenFeature.getClient(), rows = [];
+    for (let i = 0; i < units; i++) {
+      const unit = `user-${i}`;
+      const { value, flagMetadata } =
+        await client.getStringDetails("checkout", "none", { targetingKey: unit });
+      rows.push({ unit, version: flagMetadata.version, arm: value, reward: i % 2 });
+    }
+    const missing = await client.getStringDetails("nothing", "none", { targetingKey: "u" });
+    const nobody = await client.getStringDetails("checkout", "none", {});
+    console.log(JSON.stringify({ rows, missing: missing.errorCode, nobody: nobody.errorCode }));
+    await OpenFeature.close();
+"""
+
+
+def test_the_remote_provider_of_servers(service, flags):
+    found = run(SERVER, service)
+    check(flags["checkout"], found["rows"])
+    assert (found["missing"], found["nobody"]) == ("FLAG_NOT_FOUND", "TARGETING_KEY_MISSING")
+
+
+WEB = """
+    import { OpenFeature } from "@openfeature/web-sdk";
+    import { OFREPWebProvider } from "@openfeature/ofrep-web-provider";
+    const rows = [];
+    for (let i = 0; i < 60; i++) {
+      const targetingKey = `user-${i}`;
+      await OpenFeature.setContext({ targetingKey, country: "fr" });
+      if (i === 0) {
+        const options = { baseUrl: url, pollInterval: 0 };
+        await OpenFeature.setProviderAndWait(new OFREPWebProvider(options));
+      }
+      const client = OpenFeature.getClient();
+      const { value, flagMetadata } = client.getStringDetails("checkout", "none");
+      rows.push({ unit: targetingKey, version: flagMetadata.version, arm: value, reward: i % 2 });
+    }
+    console.log(JSON.stringify({ rows }));
+    await OpenFeature.close();
+"""
+
+
+def test_the_web_provider(service, flags):
+    found = run(WEB, service)
+    check(flags["checkout"], found["rows"])
