@@ -97,8 +97,8 @@ def test_the_exact_index_is_played(small_tables):
     assert seat.indices(4) == pytest.approx(wanted, abs=3e-5)
     with pytest.raises(PolicyError, match="bernoulli rewards only, not gaussian"):
         ExactGittins(5).check(Gaussian(), 2)
-    with pytest.raises(PolicyError, match="horizon=301 is not valid for gittins-exact"):
-        ExactGittins(301)
+    with pytest.raises(PolicyError, match="has tables up to 300 turns, not 301"):
+        ExactGittins(301).check(Bernoulli(), 2)
 
 
 # Optimistic Gittins indices
@@ -242,8 +242,9 @@ def test_the_plan_of_v_zero_has_all_turns_and_pays_best():
         assert seat.memory.plan[7] >= seat.memory.paid[7] - 1e-12  # the last arm alone
 
 
-def test_v_emax_plays_two_coins_alone():
-    with pytest.raises(PolicyError, match="plans for two arms, not 3"):
-        IRSVEmax(5).check(Bernoulli(), 3)
+def test_v_emax_plans_for_two_coins_and_leaves_more_to_v_zero():
+    rewards = [[1, 0], [0], [1, 1, 0]]
+    seats = [taught(policy, Bernoulli(), rewards) for policy in (IRSVEmax(9), IRSVZero(9))]
+    assert seats[0].indices(3).tolist() == seats[1].indices(3).tolist()
     with pytest.raises(PolicyError, match="irs-index plays bernoulli rewards only, not gaussian"):
         IRSIndex(5).check(Gaussian(), 2)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Annotated
 
 from belman.engine import kernel
 from belman.errors import PolicyError
@@ -23,13 +22,12 @@ from belman.policies.gittins.exact_table import nodes, place
 from belman.policies.gittins.table import kept_table
 from belman.policies.memory import Floats
 from belman.policies.policy import Policy, PolicyKernels
-from belman.policies.settings import whole
+from belman.policies.settings import Turns
 from belman.registry import register
 
 #: The longest horizon that has a table.
 LONGEST = 300
 _HEADER = 3  # before the table: the horizon, α and β of the prior
-_TURNS = whole(1, f"a whole number of turns from 1 to {LONGEST}", LONGEST)
 
 
 @functools.lru_cache(maxsize=4)
@@ -92,7 +90,7 @@ class ExactGittins(Policy):
     ExactGittins(horizon=100)
     """
 
-    horizon: Annotated[int, _TURNS]
+    horizon: Turns
 
     name = "gittins-exact"
     kernels = PolicyKernels(exact_indices)
@@ -115,4 +113,9 @@ class ExactGittins(Policy):
             raise PolicyError(
                 f"gittins-exact plays bernoulli rewards only, not {family.name}: its index is "
                 "tabulated for Beta beliefs; gittins-finite plays every family"
+            )
+        if self.horizon > LONGEST:
+            raise PolicyError(
+                f"gittins-exact has tables up to {LONGEST} turns, not {self.horizon:,}: "
+                "belman-until and gittins-finite play any horizon"
             )

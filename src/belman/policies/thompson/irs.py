@@ -8,7 +8,7 @@ best plan is made. The charges make the difference:
   how often each arm is played, in any order; the arm played most is played. O(K m²) a turn with m
   turns left, for every family.
 - IRS.V-EMAX charges a play by how much it moves E max_a μ_a, which no foresight moves on average.
-  The order matters: O(m²) a turn, for two arms with yes-or-no rewards.
+  The order matters: O(m²) a turn, for two arms with yes-or-no rewards; V-Zero plays more arms.
 - IRS.Index plans the same for one arm beside a known reward λ; its index is the largest λ at which
   the best plan plays the arm first. O(K m) a turn and step of bisection, for yes-or-no rewards.
 """
@@ -147,10 +147,14 @@ def chance_above(a, b, c, d):
 
 
 class VEmaxMemory(NamedTuple):
-    """Room to plan in: the second arm's rewards, what plans are paid and where they begin."""
+    """What V-Zero needs; the second arm's rewards, and the arm with which a plan begins."""
 
-    wins: Floats = part("room")
+    theta: Floats = part("D")
+    belief: Floats = part("D")
     paid: Floats = part("room")
+    plan: Floats = part("room")
+    plays: Floats = part("K", "room")
+    wins: Floats = part("room")
     begins: Floats = part("room")
 
 
@@ -179,6 +183,9 @@ def v_emax_indices(family, constants, params, ledger, memory, turn, turn_value, 
     moves E max θ, but for the last.
     """
     left = int(turn_value)
+    if index.size != 2:
+        v_zero_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
+        return
     if left <= 1 or index[0] != index[0] or index[1] != index[1]:
         play_best_expected(family, constants, ledger, index)
         return
@@ -229,7 +236,9 @@ def v_emax_indices(family, constants, params, ledger, memory, turn, turn_value, 
 
 @register
 class IRSVEmax(_OfCoins):
-    """Play the first of the best plan of a drawn future, charged for what moves E max μ: two arms.
+    """Play the first of the best plan of a drawn future, charged for what moves E max μ.
+
+    So two arms are played; any other number is played by `irs-v-zero`.
 
     >>> IRSVEmax(100)
     IRSVEmax(horizon=100)
@@ -238,14 +247,6 @@ class IRSVEmax(_OfCoins):
     name = "irs-v-emax"
     kernels = PolicyKernels(v_emax_indices, propensity=to_be_integrated)
     remembers = VEmaxMemory
-
-    def check(self, family: Family, arms: int) -> None:
-        super().check(family, arms)
-        if arms != 2:
-            raise PolicyError(
-                f"irs-v-emax plans for two arms, not {arms}: irs-index and irs-v-zero play any "
-                "number of arms"
-            )
 
 
 class IndexMemory(NamedTuple):
