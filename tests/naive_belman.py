@@ -253,17 +253,19 @@ class NaiveBelMan:
         ]
         leader = max((mean for mean in judged if math.isfinite(mean)), default=0.0)
         return [
-            naive_phi(self.surprise(turn, worth), self.arms) - worth * self.family.d(mean, leader)
-            if worth
-            else math.inf
+            self.counted(turn, worth) - worth * self.family.d(mean, leader) if worth else math.inf
             for mean, worth in zip(judged, worths, strict=True)
         ]
 
-    def surprise(self, turn, worth):
-        """ln(t/ν), where play ends with the turns left in place of t if they are fewer, and then at
-        least 0.
-        """
+    def counted(self, turn, worth):
+        """What an arm's surprise counts: φ(ln(t/ν)), or by the turns left where play ends."""
         if self.kind == "evidence":
-            return math.log(turn / worth)
-        left = HORIZON - turn + 1 if turn <= HORIZON else 1
-        return max(math.log(min(turn, left) / worth), 0.0)
+            return naive_phi(math.log(turn / worth), self.arms)
+        left = max(HORIZON - turn, 0)
+        greed = 2.25 * math.log(self.arms)
+        known = worth + 4.6 + 5.5 / (1.0 + greed)
+        x = math.log((known + left) / known)
+        start = 0.62 * 8.5 / (1.0 + 0.95 / greed)
+        doubt = 1.0 / (1.0 + (start / x) ** 3) if x > 0.0 else 0.0
+        lack = 0.8 + 0.3 * greed * doubt / (1.0 + (x / 8.5) ** 4)
+        return (0.42 + 0.58 * doubt) * x**2 / (x + lack)

@@ -186,11 +186,11 @@ class Evidence(Exposure):
     smaller and the rule greedier, the more so the more arms. If the arms are found worse than their
     prior says, it is moved there, itself counting as `pool` arms; infinity leaves it. In the place
     of the pull stands the greed κ = gain·ln K: an unlucky arm waits longer than under IMED, but by
-    less than the factor e^κ. With a `horizon` T, where it is known when play ends, x_a = ln(min(t,
-    T − t + 1)/ν_a), at least 0: what there is no time left to use is not worth learning.
+    less than the factor e^κ.
 
-    >>> [round(float(greed), 3) for greed in Evidence(gain=2.0).pull(np.array([1.0, 1e3]), arms=10)]
-    [4.605, 4.605]
+    With a `horizon` T, where it is known when play ends, x_a = ln(1 + (T − t)/(ν_a + c)) and φ is
+    next to the boundary of the Gittins index of the turns that are left, and nearly x where that is
+    large, lest the prior be wrong: the sooner, the smaller `reach` and the fewer arms.
     """
 
     gain: float = 2.25

@@ -52,7 +52,8 @@ def _dispatcher(text: str) -> Dispatcher:
 
 def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, Agent]]:
     for policy, kind in POLICIES.items():
-        if kind.sees_truth or (policy == "gittins" and os.environ.get("BELMAN_COMPILE") == "never"):
+        tabled = policy in ("gittins", "gittins-exact")
+        if kind.sees_truth or (tabled and os.environ.get("BELMAN_COMPILE") == "never"):
             continue  # a table of indices takes minutes where it is not compiled
         who = kind(**SETTINGS.get(policy, {}))
         for family in families:

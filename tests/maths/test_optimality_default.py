@@ -12,7 +12,7 @@ import pytest
 from belman import BelMan
 from belman.exposure import Evidence
 from belman.families import Bernoulli
-from belman.policies.belman.evidence import SHIFT, phi
+from belman.policies.belman.evidence import SHIFT, beyond_worth, phi, phi_until, phi_until_slope
 from tests.maths.bounds import ROUNDING, at_most, d_plus, judged
 from tests.policies.interpreted_play import Seat, taught
 
@@ -123,15 +123,15 @@ GAMES = [
 ]
 
 
-def limits(family, seat, m, n, greed):
-    """ν₁e^(κ + E) now, and R_n, with which it is replaced."""
+def limits(family, seat, m, n, greed, more=0.0):
+    """(ν₁ + `more`) e^(κ + E) now, and R_n, with which it is replaced."""
     (means, worth, _), prior = judged(seat), family.worth(family.prior)
     against = worth[0] * d_plus(means[0], m)
     hits = seat.ledger.sums[0]
-    bound = (n + prior) * math.exp(
+    bound = (n + prior + more) * math.exp(
         greed + (n * d_plus(hits / n, m) if n else 0.0) - prior * math.log1p(-m)
     )
-    return worth[0] * math.exp(greed + against), bound
+    return (worth[0] + more) * math.exp(greed + against), bound
 
 
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (0.2, 0.3), (6.0, 2.0)])
@@ -165,25 +165,51 @@ def test_6_7_and_the_turns_of_kind_b(prior):
     assert min(kinds) > 100
 
 
+def most_lacking(greed, reach):
+    """κ_T: what φ lacks at most where it is known when play ends."""
+    x = np.geomspace(1e-3, 1e5, 4_000)
+    return max(value - phi_until(value, greed, reach) for value in x)
+
+
+@pytest.mark.parametrize("reach", [0.5, 8.5, 40.0])
+def test_where_play_ends_phi_lacks_a_bounded_number_of_nats_and_rises(reach):
+    """What is documented bounds what it lacks; the slope of water-filling is that of φ."""
+    x = np.geomspace(1e-3, 1e4, 800)
+    for arms in (1, 2, 3, 20, 1_000, 10**6):
+        greed = float(Evidence().pull(np.array([1.0]), arms)[0])
+        counted = np.array([phi_until(value, greed, reach) for value in x])
+        doubted_from = 0.62 * reach * greed / (greed + 0.95)
+        assert np.all((counted >= 0.0) & (counted <= x))
+        assert np.all(x - counted <= 0.31 * doubted_from + 0.8 + 0.3 * greed)
+        assert np.all(np.diff(counted) > 0.0)
+        for value in (0.1, 1.0, 3.0, 5.0, 9.0, 30.0):
+            after, before = (phi_until(value + h, greed, reach) for h in (1e-5, -1e-5))
+            slope = phi_until_slope(value, greed, reach)
+            assert slope == pytest.approx((after - before) / 2e-5, rel=1e-5)
+    assert phi_until(0.0, 0.0, reach) == 0.0
+    assert phi_until(3.0, 2.0, math.inf) == pytest.approx(0.42 * 9.0 / 3.8)
+
+
 def test_where_it_is_known_when_play_ends():
     family, horizon, kinds = Bernoulli(), 500, [0, 0]
     for means, zeros in GAMES:
         greed = float(Evidence().pull(np.array([1.0]), len(means))[0])
+        lacking = most_lacking(greed, 8.5)
         levels = [means[0] * share for share in (0.6, 0.9, 0.99)]
         count, most = {}, {}
         watched = Watched(BelMan.until(horizon), means, zeros, horizon, 5)
         for turn, arm, seat in watched.turns_played():
             found, worth, plays = judged(seat)
-            n, clock = int(plays[0]), min(turn, horizon - turn + 1)
+            n, left = int(plays[0]), horizon - turn
             for m in levels:
                 if found.max() >= m:
                     kinds[0] += 1
                     assert at_most(worth[arm] * d_plus(found[arm], m), math.log(horizon))
                 elif arm != 0:
                     kinds[1] += 1
-                    now, bound = limits(family, seat, m, n, greed)
-                    assert at_most(worth[arm] if clock > worth[arm] else clock, now)
+                    now, bound = limits(family, seat, m, n, lacking, beyond_worth(greed))
+                    assert at_most(min(worth[arm], left), 2.0 * now)
                     count[m, n, arm] = count.get((m, n, arm), 0) + 1
-                    most[m, n, arm] = 3.0 * bound + 1.0
+                    most[m, n, arm] = 4.0 * bound + 2.0
         assert all(count[key] <= most[key] for key in count)
     assert min(kinds) > 100

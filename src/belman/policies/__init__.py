@@ -21,7 +21,14 @@ from belman.policies.gittins.finite import (
     FiniteGittins as FiniteGittins,
     LattimoreGittins as LattimoreGittins,
 )
+from belman.policies.gittins.exact import ExactGittins as ExactGittins
+from belman.policies.gittins.optimistic import OptimisticGittins as OptimisticGittins
 from belman.policies.thompson.ids import IDS as IDS
+from belman.policies.thompson.irs import (
+    IRSVZero as IRSVZero,
+    IRSVEmax as IRSVEmax,
+    IRSIndex as IRSIndex,
+)
 from belman.policies.optimism.kl_ucb import (
     KLUCB as KLUCB,
     KLUCBPlus as KLUCBPlus,
@@ -43,6 +50,7 @@ from belman.policies.resampling.besa import BESA as BESA
 from belman.policies.resampling.sub_sampling import LBSDA as LBSDA, RBSDA as RBSDA
 from belman.policies.optimism.light_tailed import AdaUCB as AdaUCB, LightTailed as LightTailed
 from belman.policies.optimism.ucb1 import UCB1 as UCB1, LogUCB as LogUCB, UCBTuned as UCBTuned
+from belman.policies.optimism.poker import POKER as POKER, UCBDT as UCBDT
 from belman.policies.optimism.moss import MOSS as MOSS, UCBoost as UCBoost
 from belman.policies.wrappers.forced import Forced as Forced
 from belman.policies.wrappers.forgetting import Forgetting as Forgetting

@@ -8,8 +8,12 @@ evidence against it: the nearest distribution as good as the leader is the arm's
 exp(λx), the focal distribution (`manifold.focal_tilt`). *On beliefs* the pooled belief at the arm's
 mean is worth t, and 2 KL from it to the arm's is x_a − 1 + e^(−x_a) for Normal beliefs
 (`manifold.distance_on_beliefs`): φ(x_a) is what that counts, little at first and x_a in the end,
-where the rule is IMED. If it is known when play ends, t is at most the number of turns left, and
-x_a at least 0.
+where the rule is IMED.
+
+If it is known when play ends, x_a = ln(1 + m/(ν_a + c)), with m the turns after this one, and what
+it counts (`phi_until`) is the boundary of the Gittins index of that horizon: what there is no time
+left to use is not worth learning. Where x_a is large it counts more than there, and in the end x_a
+itself, so that an unlucky arm is tried again if the prior is wrong.
 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
@@ -46,6 +50,11 @@ _STEPS = 8.0  # of the shift, in an octave
 _LITTLE = 1e-3  # nats
 _FEW = 4096  # arms that may all be judged anew in one turn; more wait, so that a turn stays cheap
 _TINY = 1e-300
+#: Of the boundary where it is known when play ends (docs/maths/exposure.md): its slope; where it
+#: bends (nats); of the surprise at which the prior is doubted the share of `reach`, and the greed
+#: at which it is half of that; the share of the greed that counts from there on. And the rewards
+#: that an arm counts beyond its worth, as they come one by one: with many arms, more with few.
+_SLOPE, _BEND, _DOUBTED, _HALF, _GREED, _MANY, _FEWER = 0.42, 0.8, 0.62, 0.95, 0.3, 4.6, 5.5
 
 
 class Memory(NamedTuple):
@@ -203,9 +212,52 @@ def phi(x, greed, reach):
 
 
 @kernel
-def counted(x, less, greed, reach, least):
+def counted(x, less, greed, reach):
     """What the surprise x counts at an arm whose rewards are less sharp than others by `less`."""
-    return min(phi(max(x + less, least), greed, reach), max(x, least))
+    return min(phi(x + less, greed, reach), x)
+
+
+@kernel
+def doubt(x, greed, reach):
+    """How far the prior is doubted at the surprise x ≥ 0, from 0 to 1."""
+    from_here = _DOUBTED * reach * greed / (greed + _HALF)
+    cube = x * x * x
+    return cube / (cube + from_here * from_here * from_here + _TINY)
+
+
+@kernel
+def phi_until(x, greed, reach):
+    """What x ≥ 0 nats of surprise count where it is known when play ends: the boundary of Gittins
+    indices, and where the prior is doubted nearly x.
+    """
+    doubted, far = doubt(x, greed, reach), x * (1.0 / reach)
+    lack = _BEND + _GREED * greed * doubted / (1.0 + far * far * (far * far))
+    return (_SLOPE + (1.0 - _SLOPE) * doubted) * x * x / (x + lack)
+
+
+@kernel
+def phi_until_slope(x, greed, reach):
+    """φ′(x) for x > 0."""
+    doubted, far = doubt(x, greed, reach), x * (1.0 / reach)
+    power, more = far * far * (far * far), 3.0 * doubted * (1.0 - doubted) / x
+    share = _SLOPE + (1.0 - _SLOPE) * doubted
+    lack = _GREED * greed * doubted / (1.0 + power)
+    slope = lack * (3.0 * (1.0 - doubted) - 4.0 * power / (1.0 + power)) / x
+    whole = x + _BEND + lack
+    counts = (2.0 * x * whole - x * x * (1.0 + slope)) / (whole * whole)
+    return share * counts + (1.0 - _SLOPE) * more * x * x / whole
+
+
+@kernel
+def beyond_worth(greed):
+    """c: how many rewards an arm counts beyond its worth where it is known when play ends."""
+    return _MANY + _FEWER / (1.0 + greed)
+
+
+@kernel
+def counted_until(x, less, greed, reach):
+    """What the surprise x counts at an arm whose rewards are less sharp than others by `less`."""
+    return min(phi_until(max(x + less, 0.0), greed, reach), x)
 
 
 @inlined_kernel
@@ -229,13 +281,16 @@ def indices(family, constants, params, ledger, memory, turn, greed, rng, index):
     if leading > -np.inf:
         weights, reach, horizon = memory.scratch, params[REACH], params[HORIZON]
         family.weights(constants, leading, weights)
-        clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
-        least = 0.0 if horizon < np.inf else -np.inf
-        shared = shared_sharpness(ledger, judged, plays)
+        clock, left = math.log(plays), max(horizon - turn, 0.0)
+        shared, beyond = shared_sharpness(ledger, judged, plays), beyond_worth(greed)
         for a in range(index.size):
             against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
             less = shared - judged[LOG_SHARPNESS, a]
-            index[a] = counted(clock - log_worths[a], less, greed, reach, least) - against
+            if horizon < np.inf:
+                x = math.log1p(left / (worths[a] + beyond))
+                index[a] = counted_until(x, less, greed, reach) - against
+            else:
+                index[a] = counted(clock - log_worths[a], less, greed, reach) - against
     if unknown > 0:
         for a in range(index.size):
             if means[a] == -np.inf:  # nothing can speak against what is not known: it comes first

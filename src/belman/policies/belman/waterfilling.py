@@ -2,11 +2,11 @@
 
 With nothing learnt meanwhile, asks move only what beliefs are worth. Each goes to the arm with the
 largest g_a(ν) = φ(ln(t/ν)) − ν d_a, which falls with ν, so that N of them fill arms to a common
-level λ: Σ_a (ν_a(λ) − ν_a)₊ = N, where g_a(ν_a(λ)) = λ and the clock stands at t + N; the sharpness
-of rewards enters as in `evidence.py`. Both roots are found by Newton's method inside brackets. The
-shift of the prior and the leader move slowly as beliefs narrow, so N is dealt in *stages*, in each
-of which the clock goes up sixteenfold at most; a stage is solved with the evidence at its start,
-and again with that at its end until it settles.
+level λ: Σ_a (ν_a(λ) − ν_a)₊ = N, where g_a(ν_a(λ)) = λ and the clock stands at t + N; a known end
+of play and the sharpness of rewards enter as in `evidence.py`. Both roots are found by Newton's
+method inside brackets. The shift of the prior and the leader move slowly as beliefs narrow, so N is
+dealt in *stages*, in each of which the clock goes up sixteenfold at most; a stage is solved with
+the evidence at its start, and again with that at its end until it settles.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from belman.policies.belman.evidence import (
     MEAN,
     REACH,
     WORTH,
+    beyond_worth,
+    counted_until,
     phi,
+    phi_until_slope,
     shared_sharpness,
 )
 from belman.policies.dealing import SINGLY, deal_by_asks, deal_to
@@ -32,7 +35,7 @@ _SETTLED = 1e-3  # of the decisions of a stage: what a pass may move and be the 
 _CLOSE = 1e-6  # of the decisions
 _LAST_STEP = 1e-4  # of Newton's method in ln ν: what is left is its square
 _STEPS = 60
-_FLAT = 1e-9  # the slope of φ below 0 where it is known when play ends: there it is 0
+_FLAT = 1e-9  # the least slope of the leader's index, which in the last turn has none
 
 FROM, AGAINST, FILLED, BEFORE, PART, DRY, LESS = 0, 1, 2, 3, 4, 5, 6  # rows of deal.start
 
@@ -49,27 +52,41 @@ def phi_slope(x, greed, reach):
 
 
 @kernel
-def height(log_worth, clock, less, against, greed, reach, below):
-    """g at ln ν, and its slope there; φ has the slope `below` under 0, and is at most ln(t/ν)."""
+def height(log_worth, clock, left, less, against, greed, reach):
+    """g at ln ν, and its slope there; φ has the slope 1 under 0, and is at most ln(t/ν).
+
+    `left` turns are left where it is known when play ends; else infinitely many.
+    """
+    worth = math.exp(log_worth)
+    evidence = against * worth
+    if left < math.inf:
+        known = worth + beyond_worth(greed)
+        most = math.log1p(left / known)
+        x, slope = max(most + less, 0.0), 0.0
+        value = counted_until(most, less, greed, reach)
+        if value == most:
+            slope = 1.0
+        elif x > 0.0:
+            slope = phi_until_slope(x, greed, reach)
+        slope *= worth / known * left / (left + known)
+        return value - _FLAT * log_worth - evidence, -slope - _FLAT - evidence
     most = clock - log_worth
     x = most + less
-    value, slope = below * x, below
+    value, slope = x, 1.0
     if x > 0.0:
         value, slope = phi(x, greed, reach), phi_slope(x, greed, reach)
-    steepest = 1.0 if most > 0.0 else below
-    if value > steepest * most:
-        value, slope = steepest * most, steepest
-    evidence = against * math.exp(log_worth)
+    if value > most:
+        value, slope = most, 1.0
     return value - evidence, -slope - evidence
 
 
 @kernel
-def fill_arm(level, start, most, log_worth, clock, less, against, greed, reach, below):
+def fill_arm(level, start, most, log_worth, clock, left, less, against, greed, reach):
     """ln ν at which an arm meets a level that lies between those of ν = start and start + most."""
     low, high = math.log(start), math.log(start + most)
     at = min(max(log_worth, low), high)
     for _ in range(_STEPS):
-        value, slope = height(at, clock, less, against, greed, reach, below)
+        value, slope = height(at, clock, left, less, against, greed, reach)
         if value > level:
             low = at
         else:
@@ -85,7 +102,7 @@ def fill_arm(level, start, most, log_worth, clock, less, against, greed, reach, 
 
 
 @kernel
-def fill_to(level, most, clock, greed, reach, below, start):
+def fill_to(level, most, clock, left, greed, reach, start):
     """Fill all arms to a level: what that takes, and how fast it falls with the level."""
     total, slope = 0.0, 0.0
     for a in range(start.shape[1]):
@@ -93,31 +110,31 @@ def fill_to(level, most, clock, greed, reach, below, start):
         if start[DRY, a] > level:
             worth, against, less = start[FROM, a], start[AGAINST, a], start[LESS, a]
             at = fill_arm(
-                level, worth, most, start[FILLED, a], clock, less, against, greed, reach, below
+                level, worth, most, start[FILLED, a], clock, left, less, against, greed, reach
             )
             start[FILLED, a] = at
             filled = math.exp(at)
             start[PART, a] = max(filled - worth, 0.0)
             total += start[PART, a]
-            slope += filled / height(at, clock, less, against, greed, reach, below)[1]
+            slope += filled / height(at, clock, left, less, against, greed, reach)[1]
     return total, slope
 
 
 @kernel
-def find_level(decisions, clock, greed, reach, below, start):
+def find_level(decisions, clock, left, greed, reach, start):
     """Fill arms to the level that takes so many decisions; start[PART] is what each takes."""
     low, high = -math.inf, -math.inf
     arms = start.shape[1]
     for a in range(arms):
         worth, against, less = start[FROM, a], start[AGAINST, a], start[LESS, a]
         even, alone = math.log(worth + decisions / arms), math.log(worth + decisions)
-        start[DRY, a] = height(math.log(worth), clock, less, against, greed, reach, below)[0]
-        even = height(even, clock, less, against, greed, reach, below)[0]
-        alone = height(alone, clock, less, against, greed, reach, below)[0]
+        start[DRY, a] = height(math.log(worth), clock, left, less, against, greed, reach)[0]
+        even = height(even, clock, left, less, against, greed, reach)[0]
+        alone = height(alone, clock, left, less, against, greed, reach)[0]
         low, high = max(low, alone), max(high, even)
     level = high
     for _ in range(_STEPS):
-        total, slope = fill_to(level, decisions, clock, greed, reach, below, start)
+        total, slope = fill_to(level, decisions, clock, left, greed, reach, start)
         if abs(total - decisions) <= _CLOSE * decisions:
             break
         if total > decisions:
@@ -153,14 +170,13 @@ def deal_by_level(
             policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal
         )
         return
-    below = 1.0 if params[HORIZON] == math.inf else _FLAT
-    left, until = decisions, max(params[HORIZON] - turn + 1.0, 1.0)
-    while left > 0.0:
-        now = min(left, _STAGE * plays)
-        if left - now < 0.25 * now:
-            now = left
+    waiting, left = decisions, max(params[HORIZON] - turn, 0.0)
+    while waiting > 0.0:
+        now = min(waiting, _STAGE * plays)
+        if waiting - now < 0.25 * now:
+            now = waiting
         plays += now
-        clock = math.log(min(plays, until))
+        clock = math.log(plays)
         for a in range(arms):
             deal.start[FROM, a] = worths[a]
             deal.start[FILLED, a] = math.log(worths[a] + now / arms)
@@ -176,7 +192,7 @@ def deal_by_level(
                 evidence = family.evidence(memory.terms, a, memory.scratch)
                 deal.start[AGAINST, a] = max(evidence, 0.0)
                 deal.start[LESS, a] = shared - memory.judged[LOG_SHARPNESS, a]
-            find_level(now, clock, greed, params[REACH], below, deal.start)
+            find_level(now, clock, left, greed, params[REACH], deal.start)
             moved = 0.0
             for a in range(arms):
                 more = deal.start[PART, a] - deal.start[BEFORE, a]
@@ -186,4 +202,4 @@ def deal_by_level(
                     moved += abs(more)
             if moved <= _SETTLED * now:
                 break
-        left -= now
+        waiting -= now
