@@ -149,7 +149,7 @@ shop:
 """
 MODEL = """
 {{ config(materialized='table') }}
-{{ belman.belman_sums('(' ~ belman.belman_outcomes(
+{{ belman_dbt.belman_sums('(' ~ belman_dbt.belman_outcomes(
     'assignment', 'event', 3600,
     "timestamp '2026-11-17 00:00:00'", "timestamp '2026-11-17 12:00:00'"
 ) ~ ')') }}

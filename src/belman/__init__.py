@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from belman.agent import Agent
     from belman.analysis import analyse, evaluate
     from belman.assignment import LocalDecider, Weights, assign
-    from belman.bridges.async_client import AsyncClient
-    from belman.bridges.async_study import AsyncStudy
+    from belman.bridges.async_client import AsyncClient as AsyncClient
+    from belman.bridges.async_study import AsyncStudy as AsyncStudy
     from belman.bulk_assignment import assign_many
     from belman.deciders.box.box import Box
     from belman.dispatch import Dispatcher
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
-    "AsyncClient",
-    "AsyncStudy",
     "BelMan",
     "BelmanError",
     "Box",

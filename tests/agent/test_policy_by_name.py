@@ -46,9 +46,10 @@ def test_a_study_is_created_opened_and_changed_by_names(tmp_path):
         belman.open_study("page", policy="thompson", storage=storage)
         with pytest.raises(belman.errors.SettingError, match="was created with policy"):
             belman.open_study("page", policy="ucb1", storage=storage)
-        for _ in range(160):
-            study.tell(study.ask(), 1)
-        assert study.replay("random", seed=3) == study.replay(belman.policies.Random(), seed=3)
+        even = belman.open_study("even", ["a", "b"], policy="random", storage=storage, seed=1)
+        for _ in range(300):
+            even.tell(even.ask(), 1)
+        assert even.replay("random", seed=3) == even.replay(belman.policies.Random(), seed=3)
         study.set_policy("belman")
         assert belman.open_study("page", storage=storage).policy == belman.BelMan()
         along = belman.open_study("along", ["a"], policy="lin-ucb", context=["x"], storage=storage)
