@@ -159,7 +159,7 @@ def main() -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     for name in () if given.draw else given.tables or TABLES:
         kept[name] = played(name, kept.get(name, {}), name in given.tables)
-        write_atomically(KEPT, json.dumps(kept, indent=1, sort_keys=True) + "\n")
+        write_atomically(KEPT, json.dumps(kept, indent=1) + "\n")
     write_atomically(PAGE, markdown(kept))
 
 
