@@ -236,7 +236,8 @@ def words(data: dict[str, Any]) -> str:
         "± is half a 95 % interval of the ratio before it, by a bootstrap of the runs; "
         "a 99th percentile of fewer than 100 runs is hardly more than the worst run. "
         "Of the attainable: the rewards earned, over the most that any policy can earn on average "
-        "(or a bound on that), on the cells that draw their arms from a prior."
+        "(or a bound on that), on the cells that draw their arms from a prior. "
+        "µs a turn: CPU time on 20 arms over 1,000 turns, or as many as a slow policy is given."
     )
 
 
@@ -251,8 +252,9 @@ def markdown(data: dict[str, Any]) -> str:
         "runs, `HORIZON=1000000` for the long cells, `FAMILIES=all` for every family).",
         "",
         "In short: `belman` where the distribution of rewards is known (yes or no, counts, …), "
-        "`belman-until` where the horizon is as well; `besa` or `imed-k-inf` for any rewards in a "
-        "known range, `rb-sda` without even that; `tsallis-inf` where rewards may be false, and "
+        "`belman-until` where the horizon is as well, and [a larger loss in a rare run]"
+        "(guide/choose.md#told-when-play-ends) is bearable; `besa` or `imed-k-inf` for any "
+        "rewards in a known range, `rb-sda` without even that; `tsallis-inf` where rewards may be false, and "
         "`light-tailed` where large losses must be rare, for what is proven and not for what is "
         "measured here; `med` or `kl-ms` for a log with the chance of every choice. Policies made "
         "for finding the best arm are not judged at that by regret.",
