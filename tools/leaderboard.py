@@ -256,8 +256,8 @@ def markdown(data: dict[str, Any]) -> str:
         "(guide/choose.md#told-when-play-ends) is bearable; `besa` or `imed-k-inf` for any "
         "rewards in a known range, `rb-sda` without even that; `tsallis-inf` where rewards may be "
         "false, and `light-tailed` where large losses must be rare, for what is proven and not for "
-        "what is measured here; `med` or `kl-ms` for a log with the chance of every choice. Policies made "
-        "for finding the best arm are not judged at that by regret.",
+        "what is measured here; `med` or `kl-ms` for a log with the chance of every "
+        "choice. Policies made for finding the best arm are not judged at that by regret.",
         "",
         '<div id="filters"></div>',
         "",
