@@ -187,7 +187,7 @@ def test_retries_are_decisions_of_their_own(routed):
 
 
 def test_calls_that_are_cancelled_are_given_back(routed):
-    router, study, _ = routed([deployment(name, mock_delay=60) for name in NAMES])
+    router, study, _ = routed([deployment(name, mock_delay=3) for name in NAMES])
 
     async def main():
         calls = [asyncio.create_task(router.acompletion("chat", ASK)) for _ in range(5)]

@@ -102,11 +102,11 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
         found = await router.async_get_healthy_deployments(model, request_kwargs, **asked)
         if isinstance(found, dict):  # the request named it
             return found
+        call = request_kwargs.setdefault("litellm_call_id", str(uuid.uuid4()))
+        if (task := asyncio.current_task()) is not None:
+            self._give_back_where_cancelled(task, group, call)
         deciding = self._decided(group, found, messages or input, request_kwargs)
-        chosen, ticket = await asyncio.wrap_future(self._submit(deciding))
-        if ticket is not None and (task := asyncio.current_task()) is not None:
-            self._give_back_where_cancelled(task, group, ticket)
-        return chosen
+        return await asyncio.wrap_future(self._submit(deciding))
 
     def get_available_deployment(  # type: ignore[override, unused-ignore]
         self,
@@ -128,7 +128,7 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
             found = await router.async_get_healthy_deployments(model, request, **asked)
             if isinstance(found, dict):
                 return found
-            return (await self._decided(group, found, messages or input, request))[0]
+            return await self._decided(group, found, messages or input, request)
 
         return self._submit(choose()).result()
 
@@ -140,13 +140,13 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
 
     async def _decided(
         self, group: str, healthy: list[dict[str, Any]], messages: Any, request: dict[str, Any]
-    ) -> tuple[dict[str, Any], str | None]:
-        """Return a deployment, with the ticket in its `model_info`, and the ticket."""
+    ) -> dict[str, Any]:
+        """Return a deployment, with the ticket in its `model_info` where a study decided."""
         calls, arms = self._calls[group], self._arms[group]
         targets = {_id(one): arm for one in healthy if (arm := _arm(one, arms)) is not None}
         if not targets:
             log.warning("group %r: no healthy deployment is an arm of its study", group)
-            return healthy[0], None
+            return healthy[0]
         metadata = _metadata(request)
         if self._context is not None:
             context = self._context(messages, metadata)
@@ -158,24 +158,24 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
         if ticket is not None:
             marks = {TICKET: ticket, GROUP: group, ROUTING: self.name}
             chosen = {**chosen, "model_info": {**chosen["model_info"], **marks}}
-        return chosen, ticket
+        return chosen
 
     def _session_in(self, metadata: Mapping[str, Any]) -> str | None:
         session = metadata.get(self._session)
         return None if session is None else str(session)
 
-    def _give_back_where_cancelled(self, task: asyncio.Task[Any], group: str, ticket: str) -> None:
-        """Give the open tickets of a task back where it ends by being cancelled."""
+    def _give_back_where_cancelled(self, task: asyncio.Task[Any], group: str, call: str) -> None:
+        """Give the calls of a task that are under way back where it ends by being cancelled."""
         if (known := self._tasks.get(task)) is not None:
-            known -= {one for one in known if not self._calls[one[0]].is_open(one[1])}
-            known.add((group, ticket))
+            known -= {one for one in known if not self._calls[one[0]].waits_for(one[1])}
+            known.add((group, call))
             return
-        tickets = self._tasks[task] = {(group, ticket)}
+        made = self._tasks[task] = {(group, call)}
 
         def ended(task: asyncio.Task[Any]) -> None:
             if task.cancelled() and not self._loop.is_closed():
-                for group, ticket in tickets:
-                    self._submit(self._logged(self._calls[group].give_back(ticket)))
+                for group, call in made:
+                    self._submit(self._logged(self._calls[group].cancel(call)))
 
         task.add_done_callback(ended)
 

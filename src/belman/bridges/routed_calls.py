@@ -140,10 +140,6 @@ class RoutedCalls:
         if call.quality is not None:
             await self._told(call)
 
-    def is_open(self, ticket: str) -> bool:
-        """Whether a ticket is out."""
-        return ticket in self._open
-
     def waits_for(self, call: str) -> bool:
         """Whether a call of this name is under way, or waits for its quality."""
         return call in self._tickets
@@ -182,6 +178,11 @@ class RoutedCalls:
         if call.session is not None:
             self._sessions.pop(call.session, None)
         await self.study.give_back([call.ticket])
+
+    async def cancel(self, call: str) -> None:
+        """Give a call back by its name, if it is under way."""
+        if (ticket := self._tickets.get(call)) is not None:
+            await self.give_back(ticket)
 
     def leave(self, session: str) -> None:
         """Let the next call of a session be asked for: where it went has failed."""
