@@ -203,11 +203,11 @@ def test_calls_that_are_cancelled_are_given_back(routed):
 
 def test_a_request_that_is_wrong_says_nothing_of_who_answers(routed, litellm):
     wrong = litellm.BadRequestError("no such role", "gpt-4o-mini", "openai")
-    router, study, _ = routed([deployment(name, wrong) for name in NAMES])
+    router, study, _ = routed()
 
     async def main():
         with pytest.raises(litellm.BadRequestError):
-            await router.acompletion("chat", ASK)
+            await router.acompletion("chat", ASK, mock_response=wrong)
         await until(lambda: not study.outstanding)
 
     RUNNER.run(main())
@@ -288,7 +288,7 @@ def test_segments_are_found_in_the_metadata(routed):
     router, study, _ = routed(study=rule)
     played(router, study, 3, metadata={"kind": "code"})
     played(router, study, 2)
-    assert sorted(study.segments()["segment"]) == ["code", "unknown"]
+    assert sorted(study.segments()["segment"]) == ["kind=code", "kind=unknown"]
 
 
 def test_other_groups_are_routed_as_they_were(routed):
