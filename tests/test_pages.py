@@ -91,13 +91,18 @@ def test_rows_of_policies_that_are_not_played_stay(leaderboard):
 
 def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkeypatch):
     costs = iter([1.0, 2.0, 3.0])
-    monkeypatch.setattr(leaderboard, "cost", lambda name, player: next(costs))
-    thompson, imed = (leaderboard.parse.policy(name, 100) for name in ("thompson", "imed"))
+    monkeypatch.setattr(leaderboard, "cost", lambda name, player, turns: next(costs))
     folder = tmp_path / "kept"
-    assert [leaderboard.known_cost("thompson", thompson, folder) for _ in range(2)] == [1.0, 1.0]
-    assert leaderboard.known_cost("imed", imed, folder) == 2.0
+    assert [leaderboard.known_cost("thompson", folder) for _ in range(2)] == [1.0, 1.0]
+    assert leaderboard.known_cost("imed", folder) == 2.0
     monkeypatch.setattr(leaderboard, "sources", lambda *played: "other code")
-    assert leaderboard.known_cost("thompson", thompson, folder) == 3.0
+    assert leaderboard.known_cost("thompson", folder) == 3.0
+
+
+def test_a_slow_policy_is_timed_over_what_it_can_play(leaderboard):
+    assert leaderboard.timed("thompson")[1] == 1_000
+    exact, turns = leaderboard.timed("gittins-exact")
+    assert exact.horizon == turns == 300
 
 
 def test_the_comparison_is_drawn_from_its_data(better, page):

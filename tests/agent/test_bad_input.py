@@ -352,10 +352,10 @@ MAKES = {
         PolicyError,
         r"policy=<class .*BelMan'> is not a policy: give one of belman.pol",
     ),
-    "name of a policy": (
-        lambda: Agent(ARMS, policy="thompson"),
+    "name of no policy": (
+        lambda: Agent(ARMS, policy="tomson"),
         PolicyError,
-        r"policy='thompson' is not a policy: .*such as belman.BelMan\(\)",
+        r"unknown policy 'tomson': .*did you mean 'thompson'",
     ),
     "oracle": (
         lambda: Agent(ARMS, policy=Oracle()),

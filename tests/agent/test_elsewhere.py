@@ -54,8 +54,10 @@ def test_another_policy_goes_on_with_what_was_learnt():
     agent.policy = Greedy()
     assert {agent.ask() for _ in range(50)} == {"good"}
     with pytest.raises(PolicyError):
-        agent.policy = "greedy"
+        agent.policy = "greed"
     assert agent.policy == Greedy()
+    agent.policy = "thompson"
+    assert agent.policy == Thompson()
 
 
 @pytest.mark.parametrize(

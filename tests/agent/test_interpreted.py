@@ -33,6 +33,7 @@ LIVES = {
     "joint": ("bernoulli", BelMan.paper("joint"), {}, 300),
     "natural": ("bernoulli", BelMan.paper("natural"), {}, 300),
     "natural evidence": ("bernoulli", BelMan(FadingEvidence(), "natural"), {}, 300),
+    "until": ("bernoulli", BelMan.until(400), {}, 400),
     "thompson": ("bernoulli", Thompson(), {}, 600),
     "costs": ("exponential", BelMan(), {"minimise": True}, 200),
     "discount": ("bernoulli", BelMan(), {"discount": 0.98}, 300),

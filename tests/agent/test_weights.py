@@ -41,6 +41,7 @@ TOLD = {
     "explore-then-commit": {"explore": 20},
     **{name: {"horizon": 1_000} for name in KNOWN_HORIZON},
     "gittins-exact": {"horizon": 100},
+    **{name: {"horizon": 40} for name in POLICIES if name.startswith("irs-")},  # slow
     "phases": {"turns": 50},
 }
 

@@ -51,6 +51,7 @@ def logged(study, tmp_path):
     return [(row["arm"], float(row["reward"]), chances[row["ticket"]]) for row in told]
 
 
+@pytest.mark.slow
 def test_a_study_learns_who_answers_best(storage):
     study, rewards = opened(storage), {"1": 0.2, "2": 0.9, "3": 0.2}
 
@@ -67,6 +68,7 @@ def test_a_study_learns_who_answers_best(storage):
     assert (study.status()["told"], study.outstanding) == (300, 0)
 
 
+@pytest.mark.slow
 def test_who_cannot_be_had_gets_nothing_and_chances_are_those_of_the_draws(storage, tmp_path):
     """Weighted by one over their chances, two arms that can be had come equally often, whatever the
     policy prefers: within 4 deviations, but for 1 in 16,000 tests.

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.interpreted
 NASTY = '=\x1b[2J\x9b2J\u202e[/b]<script>alert(1)</script>|[x](y)`*\\"\r\n\t!'
 #: Commands that show nothing of what a stranger wrote.
 CHANGES = {
-    *("create", "tell", "correct", "import", "observe", "pause", "resume", "add-arm", "retire-arm"),
+    *("create", "tell", "correct", "import", "import-growthbook", "observe", "pause", "resume"),
+    *("add-arm", "retire-arm"),
     *(
         "ship",
         "unship",

@@ -25,11 +25,11 @@ def context(rng: np.random.Generator) -> dict[str, object]:
     return {"age": age if rng.random() < 0.9 else None, "income": income, "country": country}
 
 
-def learnt(rewards: int = 150, arms: int = 3, **settings: object) -> FeaturedDecider:
-    decider = FeaturedDecider(ARMS[:arms], context=["age", "income", "country"], **settings)
+def learnt(rewards: int = 150, **settings: object) -> FeaturedDecider:
+    decider = FeaturedDecider(ARMS, context=["age", "income", "country"], **settings)
     rng = np.random.default_rng(7)
     for turn in range(rewards):
-        given, arm = context(rng), ARMS[turn % arms]
+        given, arm = context(rng), ARMS[turn % 3]
         likely = 0.8 if (given["country"] == "fr") == (arm == "a") else 0.3
         decider.record(decider.recall(arm, given), float(rng.random() < likely))
     return decider
@@ -79,30 +79,6 @@ def test_no_products_are_published():
             form.score += 1e6
             decider.rng[:] = words
             assert decider.at_edge(NO_SHARES) == published
-
-
-def test_of_two_arms_one_is_right_at_the_edge_too():
-    """The form whose rows are differences gives the share of draws that the decider knows; bounds
-    as above.
-    """
-    decider = learnt(arms=2)
-    for form in decider.knowledge.forms:
-        form.score += 1e6 * (form.one_right and form.columns.shape == "plain")
-    assert decider.knowledge.form.one_right
-    documents = []
-    for seed in range(64):
-        decider.rng[:] = np.random.default_rng(seed).integers(1, 2**63, 4).astype(np.uint64)
-        documents.append(decider.at_edge(NO_SHARES))
-    rng = np.random.default_rng(1)
-    for _ in range(6):
-        given = context(rng)
-        share = np.mean([one.wins(given)[0] / one.draws for one in documents])
-        asking = decider.check(given)
-        held = decider._calls.survey(asking.context, [], [0, 1], decider.turn)
-        model = decider.knowledge.form.model
-        known = chance_of_best(model, held["belief"], held["features"], 0, 1.0)
-        wide = 6.0 * np.sqrt(max(known * (1.0 - known), 1e-3) / (64 * 128)) + 0.004
-        assert share == pytest.approx(known, abs=wide)
 
 
 def test_squares_and_logarithms_are_published_in_the_units_of_the_belief():

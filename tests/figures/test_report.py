@@ -155,6 +155,14 @@ def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_las
     assert [claim.number for claim, _ in again.judged] == [1]
 
 
+def test_figures_without_a_claim_make_a_report_without_claims(tmp_path):
+    quiet = Watcher(lambda line: None, lambda words, done, of: None)
+    found = reproduce(tmp_path, THREE, quiet, ["focal"])
+    assert found.judged == []
+    assert "claims.pdf" not in found.path.read_text(encoding="utf-8")
+    assert not (tmp_path / "claims.pdf").exists()
+
+
 def test_data_of_another_design_are_not_taken(tmp_path):
     said = []
     figure = FIGURES["focal"]

@@ -21,6 +21,9 @@ MODULES = (
     "belman.agent",
     "belman.analysis",
     "belman.assignment",
+    "belman.bridges.async_client",
+    "belman.bridges.async_study",
+    "belman.bridges.growthbook",
     "belman.bulk_assignment",
     "belman.dashboard",
     "belman.deciders",
@@ -53,6 +56,7 @@ MODULES = (
 _ONLY = {
     "belman.engine": ("Bundle", "allocating_kernel", "kernel"),
     "belman.deciders.box.box": ("Box",),
+    "belman.bridges.growthbook": ("row",),
     "belman.registry": ("register",),
     "belman.service.client": ("Client", "RemoteStudy", "RemoteTicket"),
     "belman.bulk_assignment": ("Assignments", "assign_many"),

@@ -107,11 +107,12 @@ def reproduce(
         for figure in figures
     ]
     path = output / "index.html"
-    intro = _intro(effort, time.perf_counter() - started)
+    intro = _intro(effort, time.perf_counter() - started, bool(judged))
     write_atomically(path, page(TITLE, intro, sections, judged, output))
     write_atomically(output / "report.json", _as_data(effort, judged))
     said = f"{_ABOUT} Seed {SEED}, effort {effort.name}; belman {versions()['belman']}."
-    write_handout(output / "claims.pdf", TITLE, said, judged)
+    if judged:
+        write_handout(output / "claims.pdf", TITLE, said, judged)
     return Report(path, judged)
 
 
@@ -185,7 +186,7 @@ def _settings(name: str, part: Part) -> str:
     return wide(Table({"setting": list(rows), "value": list(rows.values())}, name)._repr_html_())
 
 
-def _intro(effort: Effort, seconds: float) -> str:
+def _intro(effort: Effort, seconds: float, claims: bool) -> str:
     made = ", ".join(f"{name} {version}" for name, version in versions().items())
     quick = (
         "<p>This is the quick report: as few runs as the claims need, wider intervals, a verdict "
@@ -193,11 +194,14 @@ def _intro(effort: Effort, seconds: float) -> str:
         if effort.name == "quick"
         else ""
     )
+    handout = (
+        ", and the claims are on two pages in <a href='claims.pdf'>claims.pdf</a>" if claims else ""
+    )
     return (
         f"<p>{html.escape(_ABOUT)} <em>BelMan</em> alone is our default. Lines are means over "
         "runs, dark bands their 95 % intervals, pale bands the middle half of the runs; all "
         "players of a run meet the same luck. Every check is in <a href='report.json'>report.json"
-        "</a>, and the claims are on two pages in <a href='claims.pdf'>claims.pdf</a>.</p>"
+        f"</a>{handout}.</p>"
         f"{quick}<p>Seed {SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in "
         "all on "
         f"{os.cpu_count()} cores, with what had to be compiled "

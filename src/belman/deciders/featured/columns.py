@@ -54,7 +54,6 @@ class Layout(NamedTuple):
     own: Places  # (K, p)
     crosses: Places  # (m, 2) two slots of the context
     products: Places  # (K, m)
-    against: Places  # (K) the arm whose columns count against an arm
 
 
 @kernel
@@ -65,20 +64,15 @@ def near(value):
 
 @kernel
 def lay_out(x, u, layout, arm, row):
-    """The features of an arm: its own slots `u` (q), in a context with the slots `x` (p); less
-    those of the arm that it is held against.
-    """
+    """The features of an arm: its own slots `u` (q), in a context with the slots `x` (p)."""
     for i in range(row.size):
         row[i] = 0.0
-    other = layout.against[arm] if arm >= 0 else -1
     for i in range(x.size):
         if x[i] != 0.0:
-            if layout.shared[i] >= 0 and other < 0:
+            if layout.shared[i] >= 0:
                 row[layout.shared[i]] = x[i]
             if arm >= 0 and layout.own[arm, i] >= 0:
                 row[layout.own[arm, i]] = x[i]
-            if other >= 0 and layout.own[other, i] >= 0:
-                row[layout.own[other, i]] = -x[i]
     for j in range(u.size):
         if layout.feature[j] >= 0:
             row[layout.feature[j]] = u[j]
@@ -86,11 +80,8 @@ def lay_out(x, u, layout, arm, row):
         row[layout.pairs[n, 2]] = x[layout.pairs[n, 0]] * u[layout.pairs[n, 1]]
     for n in range(len(layout.crosses) if arm >= 0 else 0):
         first, second = x[layout.crosses[n, 0]], x[layout.crosses[n, 1]]
-        if first != 0.0 and second != 0.0:
-            if layout.products[arm, n] >= 0:
-                row[layout.products[arm, n]] = near(first) * near(second)
-            if other >= 0 and layout.products[other, n] >= 0:
-                row[layout.products[other, n]] = -near(first) * near(second)
+        if first != 0.0 and second != 0.0 and layout.products[arm, n] >= 0:
+            row[layout.products[arm, n]] = near(first) * near(second)
 
 
 @kernel
@@ -117,11 +108,10 @@ def choose(
 def grow_older(x, layout, arm, age):
     """Let the own columns of other arms count in this context too, so that they fade unplayed."""
     for a in range(len(layout.own)):
-        unplayed = a != arm and (arm < 0 or a != layout.against[arm])
-        for i in range(x.size if unplayed else 0):
+        for i in range(x.size if a != arm else 0):
             if x[i] != 0.0 and layout.own[a, i] >= 0:
                 age[layout.own[a, i]] += 1.0
-        for n in range(len(layout.crosses) if unplayed else 0):
+        for n in range(len(layout.crosses) if a != arm else 0):
             if x[layout.crosses[n, 0]] * x[layout.crosses[n, 1]] != 0.0:
                 age[layout.products[a, n]] += 1.0 if layout.products[a, n] >= 0 else 0.0
 
@@ -161,7 +151,6 @@ class Columns:
     def __init__(self, pooling: str, interactions: Sequence[tuple[str, str]]) -> None:
         self.pooling, self.interactions = pooling, [tuple(pair) for pair in interactions]
         self.shape = PLAIN  # what has columns of the numbers of the context
-        self.against = False  # whether of two arms each is held against the other
         self.columns: list[Column] = []
         self._places: dict[Column, int] = {}
         self._with: dict[tuple[bool, int], list[Column]] = {}  # by slot of the context or not
@@ -257,7 +246,6 @@ class Columns:
         own = [[at((OWN, a, i), -1) for i in range(p)] for a in range(max(arms, 1))]
         crosses = sorted({one[2:] for one in self._places if one[0] == CROSS})
         products = [[at((CROSS, a, *one), -1) for one in crosses] for a in range(max(arms, 1))]
-        against = [1, 0] if self.against and arms == 2 else [-1] * max(arms, 1)
         return Layout(
             np.array([at((SHARED, i), -1) for i in range(p)], dtype=np.int64),
             np.array([at((FEATURE, j), -1) for j in range(q)], dtype=np.int64),
@@ -265,7 +253,6 @@ class Columns:
             np.array(own, dtype=np.int64).reshape(-1, p),
             np.array(crosses, dtype=np.int64).reshape(-1, 2),
             np.array(products, dtype=np.int64).reshape(max(arms, 1), len(crosses)),
-            np.array(against, dtype=np.int64),
         )
 
     def change(self, of_context: bool, changed: Rescaled) -> Iterator[Step]:

@@ -1,6 +1,6 @@
 """The forms that a belief can have: numbers as they are, their logarithms, with their squares too,
-and squares or logarithms with products of two values; for rewards from 0 to 1 also the same where
-one of two arms is right in each context, and linear ones with numbers as they are.
+and squares or logarithms with products of two values; for rewards from 0 to 1 also linear ones with
+numbers as they are.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -45,20 +45,9 @@ _OF_PRODUCTS = 0.3
 MOST_BENT = 250
 #: The share of a score that is kept at every reward, and by how much other shapes have to lead.
 _KEPT, _LEAD = 0.999, 1.0
-_LEAD_RIGHT = 3.0
 _LEADS = {PLAIN: 0.0, CROSSES: 2.0 * _LEAD, LOG_CROSSES: 2.0 * _LEAD}
 #: What a belief that fades keeps at every reward, and by how much it has to lead.
 FADING, _LEAD_FADING = 0.98, 2.0
-
-
-@dataclass(frozen=True)
-class OneRight(Logistic):
-    """Rewards of two arms of which one is right in each context: what one brings, the other would
-    not have. The log-odds of an arm are what speaks for it less what speaks for the other, so that
-    every reward tells of both.
-    """
-
-    name = "one-right"
 
 
 def models_for(model: Model, pooling: str) -> list[Model]:
@@ -67,10 +56,7 @@ def models_for(model: Model, pooling: str) -> list[Model]:
     """
     found = [model]
     if pooling == "disjoint" and isinstance(model, Logistic):
-        found += [
-            LinearRates(model.keep, drift=model.drift, unknown=True),
-            OneRight(model.keep, model.laplace, drift=model.drift),
-        ]
+        found.append(LinearRates(model.keep, drift=model.drift, unknown=True))
     return found + [replace(one, keep=FADING) for one in found if model.drift]
 
 
@@ -79,7 +65,6 @@ class Form:
 
     def __init__(self, model: Model, scale: float, columns: Columns) -> None:
         self.model, self.scale, self.columns = model, scale, columns
-        columns.against = self.one_right
         self.belief: Belief = blank(self.prior([]), model.first_noise)
         self.score = 0.0
 
@@ -132,19 +117,12 @@ class Form:
         """Whether this is a form of a drifting world."""
         return self.model.drift and self.model.keep < 1.0
 
-    @property
-    def one_right(self) -> bool:
-        """Whether of two arms one is taken to be right in each context."""
-        return isinstance(self.model, OneRight)
-
     @cached_property
     def lead(self) -> float:
         """By how much the form has to have foretold better than the plain one: a nat, those with
-        products two, those in which one of two arms is right three more, and a belief that fades
-        two more.
+        products two, and a belief that fades two more.
         """
-        lead = _LEADS.get(self.columns.shape, _LEAD) + _LEAD_RIGHT * self.one_right
-        return lead + _LEAD_FADING * self.fades
+        return _LEADS.get(self.columns.shape, _LEAD) + _LEAD_FADING * self.fades
 
     @property
     def standing(self) -> float:
@@ -155,7 +133,6 @@ class Form:
     def words(self) -> str:
         """What sets the form apart, after a title."""
         straight = "; rewards are linear" if isinstance(self.model, LinearRates) else ""
-        straight = "; one of the two arms is right" if self.one_right else straight
         faded = "; the world changed of late" if self.fades else ""
         return straight + _WORDS[self.columns.shape] + faded
 

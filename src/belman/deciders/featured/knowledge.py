@@ -22,8 +22,6 @@ from belman.models.rescaling import rescale
 
 #: Shapes of numbers beside plain ones, in the order of their forms.
 SHAPES = (LOGS, SQUARES, CROSSES, LOG_CROSSES)
-#: Among shapes: there are forms in which one of two arms is right.
-ONE_RIGHT = "one right"
 
 
 class Knowledge:
@@ -38,7 +36,7 @@ class Knowledge:
         self.models = models_for(model, columns.pooling)
         self.forms = [Form(one, scale, deepcopy(columns)) for one in self.models]
         #: The shapes that are there, or may come with the first number or the second name.
-        self.shapes = [*SHAPES, ONE_RIGHT] if columns.pooling == "disjoint" else []
+        self.shapes = list(SHAPES) if columns.pooling == "disjoint" else []
         self.arms = 0
 
     @property
@@ -77,35 +75,23 @@ class Knowledge:
 
     def bend(self) -> None:
         """Have forms of other shapes beside those of plain numbers, as far as there is room."""
-        self._drop_wide()
         by_shape: dict[str, list[Form]] = {}
         for form in self.forms:
             by_shape.setdefault(form.columns.shape, []).append(form)
         for shape in self.shapes:
             numbers, several = self.context.squares, len(self.context.kinds) > 1
-            due = {CROSSES: several, LOG_CROSSES: several and numbers, ONE_RIGHT: False}
+            due = {CROSSES: several, LOG_CROSSES: several and numbers}
             if due.get(shape, numbers) and shape not in by_shape:
                 base = by_shape[LOGS if shape == LOG_CROSSES else PLAIN]
                 by_shape[shape] = [
                     form.shaped(shape) for form in base if not isinstance(form.model, LinearRates)
                 ]
         self.forms = [form for shape in (PLAIN, *SHAPES) for form in by_shape.get(shape, [])]
-        self._drop_wide()
-
-    def _drop_wide(self) -> None:
-        """Have no forms with too many columns, or for two arms among more, from now on."""
         wide = {shape for shape in self.shapes if self._is_large(shape)}
         if SQUARES in wide:
-            wide |= {*SHAPES}
-        if self.arms > 2:
-            wide.add(ONE_RIGHT)
+            wide = set(SHAPES)
         self.shapes = [shape for shape in self.shapes if shape not in wide]
-        shapes, right = {PLAIN, *self.shapes}, ONE_RIGHT in self.shapes
-        self.forms = [
-            form
-            for form in self.forms
-            if form.columns.shape in shapes and (right or not form.one_right)
-        ]
+        self.forms = [one for one in self.forms if one.columns.shape in (PLAIN, *self.shapes)]
 
     def _is_large(self, shape: str) -> bool:
         """Whether forms of a shape would have too many columns."""

@@ -266,7 +266,10 @@ class BelMan(Policy):
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
-        """The default where play ends after `horizon` turns: less regret by then, greedy later.
+        """The default where play ends after `horizon` turns: near the optimum under its prior.
+
+        Regret is less by then on average, and rare large losses are larger than the default's where
+        the truth is not as the prior says: an arm that began badly is seldom looked at again.
 
         Parameters
         ----------
