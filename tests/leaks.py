@@ -19,7 +19,7 @@ from pathlib import Path
 _PATIENCE = 60.0  # seconds for what is ending already
 # Libraries keep these for the whole process, from their first use on: pools of threads of asyncio,
 # Zarr and Dask, and the process in which multiprocessing keeps count.
-_KEPT_THREADS = ("asyncio_", "zarr", "Dask-", "TCP-Executor", "ThreadPoolExecutor-")
+_KEPT_THREADS = ("asyncio_", "zarr", "Dask-", "TCP-Executor", "ThreadPoolExecutor-", "litellm-")
 _KEPT_FILES = re.compile("^/dev/|/site-packages/|/fonts/")  # Matplotlib's fonts stay open
 _KEPT_PROCESSES = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 

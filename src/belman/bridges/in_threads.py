@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from functools import partial, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-S = TypeVar("S")
+S = TypeVar("S", covariant=True)  # what does for a study does for what it is too
 T = TypeVar("T")
 P = ParamSpec("P")
 
