@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AsyncClient",
+    "AsyncStudy",
     "BelMan",
     "BelmanError",
     "Box",

@@ -86,6 +86,11 @@ def exact_indices(family, constants, params, ledger, memory, turn, turn_value, r
 class ExactGittins(Policy):
     """Play the largest Gittins index of yes-or-no rewards for the turns left of a known horizon.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play, 300 at most.
+
     >>> ExactGittins(100)
     ExactGittins(horizon=100)
     """
@@ -96,7 +101,19 @@ class ExactGittins(Policy):
     kernels = PolicyKernels(exact_indices)
 
     def index(self, alpha: float, beta: float, turn: int = 1) -> float:
-        """The index of an arm with belief Beta(α, β) at a turn, with the prior Beta(1, 1).
+        """Return the index of an arm at a turn, where the prior is Beta(1, 1).
+
+        Parameters
+        ----------
+        alpha, beta
+            The counts of the arm's belief, Beta(α, β).
+        turn
+            The turn, from 1 up.
+
+        Returns
+        -------
+        float
+            The known reward per turn beside which the arm is just worth playing.
 
         >>> round(ExactGittins(2).index(1, 1), 4)
         0.5556

@@ -95,6 +95,11 @@ def poker_indices(family, constants, params, ledger, memory, turn, turn_value, r
 class POKER(Policy):
     """Play the largest average plus the price of knowledge, for a known horizon.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+
     >>> POKER(1_000)
     POKER(horizon=1000)
     """
@@ -140,7 +145,12 @@ class Mean(NamedTuple):
 class UCBDT(Bounded):
     """Play UCB1's bound with counts that grow by the plays of arms that look different.
 
-    `range` is that of the rewards; None takes the family's own.
+    Parameters
+    ----------
+    range
+        The least and the largest reward; None takes the family's own.
+    gamma
+        How much plays of other arms count, above 0.
 
     >>> UCBDT()
     UCBDT(range=None, gamma=0.9)

@@ -126,6 +126,11 @@ def v_zero_indices(family, constants, params, ledger, memory, turn, turn_value, 
 class IRSVZero(_Relaxed):
     """Play the arm that the best plan of a drawn future plays most, paid what rewards let expect.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+
     >>> IRSVZero(100)
     IRSVZero(horizon=100)
     """
@@ -240,6 +245,11 @@ class IRSVEmax(_OfCoins):
 
     So two arms are played; any other number is played by `irs-v-zero`.
 
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
+
     >>> IRSVEmax(100)
     IRSVEmax(horizon=100)
     """
@@ -321,6 +331,11 @@ def irs_index_indices(family, constants, params, ledger, memory, turn, turn_valu
 @register
 class IRSIndex(_OfCoins):
     """Play the arm whose drawn future is worth trying beside the largest known reward.
+
+    Parameters
+    ----------
+    horizon
+        The number of turns of play.
 
     >>> IRSIndex(100)
     IRSIndex(horizon=100)
