@@ -10,7 +10,6 @@ from tests.attack.harness import Attack, Trials
 from tests.service.running import running
 from tests.waiting import HANG
 
-
 MAY_WATCH = [role for role in Role if role is not Role.FLAGS]
 
 

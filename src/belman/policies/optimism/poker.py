@@ -150,7 +150,8 @@ class UCBDT(Bounded):
     range
         The least and the largest reward; None takes the family's own.
     gamma
-        How much plays of other arms count, above 0.
+        The share of an arm's plays that sharpens how different another looks, above 0: the larger,
+        the more plays of arms with nearly the same average count.
 
     >>> UCBDT()
     UCBDT(range=None, gamma=0.9)
