@@ -120,8 +120,9 @@ def test_arms_that_came_and_went_do_so_in_the_replay(storage):
     lived(study, 600, 2)
     estimate = study.replay(belman.Thompson())
     assert estimate.reward > 0.35
-    with pytest.raises(errors.PolicyError):
-        study.replay("thompson")
+    assert study.replay("thompson").reward == estimate.reward
+    with pytest.raises(errors.PolicyError, match="unknown policy 'tomson'"):
+        study.replay("tomson")
 
 
 @pytest.mark.compiled

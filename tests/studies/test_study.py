@@ -274,7 +274,7 @@ def test_rewards_beyond_the_range(opened):
         ({"arms": ["\ud800"]}, errors.ArmError, "cannot be a name"),
         ({"arms": [("a", frozenset())]}, errors.ArmError, "cannot be kept in a log"),
         ({"family": "bernouli"}, errors.FamilyError, "did you mean 'bernoulli'"),
-        ({"policy": "belman"}, errors.PolicyError, "is not a policy"),
+        ({"policy": "belmann"}, errors.PolicyError, "unknown policy"),
         (
             {"policy": BelMan(Schedule(lambda t: 1.0))},
             errors.PolicyError,
