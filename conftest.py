@@ -9,9 +9,6 @@ from collections.abc import Generator, Iterator
 import numpy as np
 import pytest
 
-#: It needs a package that most checkouts do not have, and has no examples.
-collect_ignore = ["src/belman/bridges/litellm_router.py"]
-
 os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -65,5 +62,6 @@ def _examples_are_interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
 
 #: Modules that run in the environments of other libraries.
 collect_ignore_glob = ["tools/peers/*"]
-#: Sphinx imports what need not be installed; tests/docs/test_tutorials.py runs tutorials whole.
+#: Sphinx and litellm need not be installed; tests/docs/test_tutorials.py runs tutorials whole.
 collect_ignore = ["docs/conf.py", "docs/tutorials", "tools/extension"]
+collect_ignore += ["src/belman/bridges/litellm_router.py"]
