@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import md5
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -20,22 +21,26 @@ from .refusals import WeightsError, shown
 #: The point of a unit that takes no part, and the place of the arm that points without an arm have.
 OUTSIDE = -1
 #: Shards of an Eppo flag, at most.
-MOST_362S = 1_000_000
+MOST_SHARDS = 1_000_000
 _BUCKETS = {1: 1_000, 2: 10_000}
 
 Range = tuple[float, float]
 
 
-def fnv1a(text: str) -> int:
-    """Hash text by FNV-1a (32 bits) over its UTF-16 code units, as JavaScript sees them.
+def fnv1a(text: str, after: int = 0x811C9DC5) -> int:
+    """Hash text by FNV-1a (32 bits) over its UTF-16 code units, as JavaScript sees them; `after`
+    is the hash of the text before it.
 
-    >>> fnv1a("a")
-    3826002220
+    >>> fnv1a("a"), fnv1a("bc", fnv1a("a")) == fnv1a("abc")
+    (3826002220, True)
     """
-    found = 0x811C9DC5
+    hashed = after
     for unit in memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H"):
-        found = (found ^ unit) * 0x01000193 & 0xFFFFFFFF
-    return found
+        hashed = (hashed ^ unit) * 0x01000193 & 0xFFFFFFFF
+    return hashed
+
+
+_of_seed = lru_cache(4_096)(fnv1a)  # a seed is hashed once for all of its units
 
 
 def bucket(seed: str, name: str, version: int) -> int:
@@ -47,7 +52,7 @@ def bucket(seed: str, name: str, version: int) -> int:
     """
     if version == 1:
         return fnv1a(name + seed) % 1_000
-    return fnv1a(str(fnv1a(seed + name))) % 10_000
+    return fnv1a(str(fnv1a(name, _of_seed(seed)))) % 10_000
 
 
 @dataclass(frozen=True)
@@ -128,8 +133,8 @@ class Eppo:
     traffic: tuple[tuple[str, tuple[Range, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        if type(self.shards) is not int or not 1 <= self.shards <= MOST_362S:
-            allowed = f"give a whole number from 1 to {MOST_362S:,}"
+        if type(self.shards) is not int or not 1 <= self.shards <= MOST_SHARDS:
+            allowed = f"give a whole number from 1 to {MOST_SHARDS:,}"
             raise WeightsError(f"shards={shown(self.shards)} is not valid: {allowed}")
 
     @property

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from belman.assignment import Assignment, Weights, assign
 from belman.studies import Study
@@ -12,7 +14,8 @@ from belman.studies import Study
 UNIT = "targetingKey"
 
 
-class Flag(NamedTuple):
+@dataclass(frozen=True)
+class Flag:
     """A study as a flag: its default value, the weights that stand, by segment, and the context
     that each segment is, where the study learns by segment.
     """
@@ -28,6 +31,10 @@ class Flag(NamedTuple):
         whole = [one for one in found if one.segment is None]
         return next(iter(whole + found), None)
 
+    @cached_property
+    def _for_all(self) -> Weights | None:
+        return self.chosen()
+
     def decided(self, unit: str | int, attributes: Mapping[str, Any]) -> Assignment | None:
         """Return the arm of a unit by what is known of it; None in a segment without weights."""
         if self.contexts is not None:
@@ -35,7 +42,7 @@ class Flag(NamedTuple):
                 if all(attributes.get(name) == value for name, value in context.items()):
                     return assign(self.weights[segment], unit)
             return None
-        weights = self.chosen()
+        weights = self._for_all
         if weights is None:
             return None
         if weights.contexts is None:
