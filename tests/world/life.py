@@ -24,7 +24,7 @@ from unittest import mock
 import numpy as np
 
 from belman import errors, exposure, measures, policies
-from belman.assignment import LocalDecider
+from belman.assignment import Elsewhere, Eppo, GrowthBook, LocalDecider, Weights, assign
 from belman.engine import tiers
 from belman.service.client import Client
 from belman.studies.log.event_log import EventLog
@@ -58,13 +58,14 @@ RULES: tuple[dict[str, Any], ...] = (
 POLICIES = (
     policies.BelMan(), policies.Thompson(), policies.UCB1(), policies.EpsilonGreedy(),
 )  # fmt: skip
+ASSIGNERS = ("belman", "belman", "growthbook", "eppo")
 REWARDS = {"gaussian-unknown": (-1.5, 0.25, 2.0), "bounded": (0.0, 2.5, 7.0), "linear": (0.5, 2.0)}
 CONTEXTS = ({"country": "fr", "age": 31.0}, {"country": "de", "age": 50.5}, {"country": "it"})
 #: What is done, and how often.
 OFTEN = {
     "ask": 7, "tell": 9, "again": 3, "correct": 3, "give_back": 1, "record": 1, "retire_arm": 1,
     "add_arm": 1, "set_policy": 1, "set_exposure": 1, "set_guard": 1, "pause": 1, "resume": 2,
-    "ship": 1, "unship": 1, "publish": 2, "observe": 3, "sums": 1, "correct_rows": 1, "wait": 3,
+    "ship": 1, "unship": 1, "publish": 2, "declare": 1, "observe": 3, "sums": 1, "correct_rows": 1, "wait": 3,
     "look": 2, "fetch": 2, "decide": 3, "send": 2, "edge_dies": 1, "dies": 1, "insist": 2,
     "arrive": 2, "backup": 1, "restore": 1, "compare": 1, "crowd": 2, "archive": 4,
 }  # fmt: skip
@@ -397,7 +398,8 @@ class World:
         self.call(by.do, *given.get(by.do, ()))
 
     def do_publish(self, by: Operation) -> None:
-        named = {"every": 30.0} if by.more % 2 else {}
+        named: dict[str, Any] = {"every": 30.0} if by.more % 2 else {}
+        named |= {"by": ASSIGNERS[by.some % len(ASSIGNERS)]}
         if "segments" in self.given.settings and by.who == 2:
             named |= {"segment": self._context(by.some)["context"]}
         self.call("publish", 10 + by.more, **named)
@@ -406,14 +408,31 @@ class World:
         self.units += 1
         return f"unit {self.units}"
 
+    def do_declare(self, by: Operation) -> None:
+        """Somebody else assigned units, by a hash of theirs or by lots that nobody knows."""
+        assigner = (Elsewhere(), GrowthBook(2), Eppo())[by.some % 3]
+        shares = dict(zip(ARMS[:3], ((0.5, 0.3, 0.2), (0.2, 0.4, 0.4))[by.more % 2], strict=True))
+        theirs = Weights.of("theirs", shares, salt=f"salt {by.key}", assigner=assigner)
+        self.call("declare", theirs, "elsewhere")
+
     def do_observe(self, by: Operation) -> None:
-        rows: list[Any] = [
-            (self._unit(), None, ARMS[(by.some + i) % 3], self._reward(by.more + i), self.now)
-            for i in range(1 + by.more % 3)
-        ]
-        if "model" in self.given.settings:
-            names = ("unit", "version", "arm", "reward", "time")
-            rows = [dict(zip(names, row, strict=True)) | self._context(by.some) for row in rows]
+        """Rows of units that were assigned without weights, by lots whose chances were logged, or
+        by weights that were declared.
+        """
+        declared = [found for call, found in self.notes.answered if call.method == "declare"]
+        rows = []
+        for i in range(1 + by.more % 3):
+            unit, arm = self._unit(), ARMS[(by.some + i) % 3]
+            row = {"unit": unit, "version": None, "arm": arm, "time": self.now}
+            row |= {"reward": self._reward(by.more + i)}
+            if by.some % 4 == 1:
+                row["chances"] = dict(zip(ARMS[:3], (0.5, 0.25, 0.25), strict=True))
+            elif by.some % 4 == 2 and declared:
+                theirs = declared[by.more % len(declared)]
+                row["version"] = theirs.version
+                if not isinstance(theirs.assigner, Elsewhere):
+                    row["arm"] = assign(theirs, unit).arm
+            rows.append(row | (self._context(by.some) if "model" in self.given.settings else {}))
         self.call("observe", rows)
 
     def do_sums(self, by: Operation) -> None:
@@ -422,21 +441,24 @@ class World:
         self.call("observe", [{"version": None, "arm": ARMS[by.some % 3], **sums}])
 
     def do_correct_rows(self, by: Operation) -> None:
-        batches = [
-            (call, row)
+        every = [call for call, _ in self.notes.answered] + [*self.notes.unknown.values()]
+        corrected = {
+            call.arguments[0][0]["unit"] for call in every if call.method == "correct_rows"
+        }
+        rows = [
+            call.arguments[0][0]
             for call, _ in self.notes.answered
-            if call.method == "observe" and isinstance(row := call.arguments[0][0], tuple)
+            if call.method == "observe" and call.arguments[0][0].get("unit", "") not in corrected
         ]
-        known = {call.arguments[0][0][0] for call, _ in self.notes.answered
-                 if call.method == "correct_rows"}  # fmt: skip
-        known |= {call.arguments[0][0][0] for call in self.notes.unknown.values()
-                  if call.method == "correct_rows"}  # fmt: skip
-        rows = [row for _, row in batches if row[0] not in known]
+        rows = [row for row in rows if "n" not in row and "context" not in row]
         if rows:
-            unit, version, arm, was, _ = rows[by.some % len(rows)]
+            row = rows[by.some % len(rows)]
             reward = (*self.rewards, None)[by.more % (len(self.rewards) + 1)]
-            if reward != was:
-                self.call("correct_rows", [(unit, version, arm, was, reward)], "refund")
+            if reward != row["reward"]:
+                names = ("unit", "version", "arm", "chances")
+                known = {name: row[name] for name in names if name in row}
+                known |= {"was": row["reward"], "reward": reward}
+                self.call("correct_rows", [known], "refund")
 
     def do_wait(self, by: Operation) -> None:
         self.now += (0.5, 20.0, 61.0)[by.more % 3]

@@ -77,15 +77,13 @@ class Notes:
             self.recorded[key] = [(row[0], row[1]) for row in call.arguments[0]]
         elif call.method == "observe":
             first = call.arguments[0][0]
-            if isinstance(first, dict) and "n" in first:
+            if "n" in first:
                 self.sums[key] = first["n"], first["sum"]
-            elif isinstance(first, dict):
-                self.rows[key] = [(row["arm"], row["reward"]) for row in call.arguments[0]]
             else:
-                self.rows[key] = [(row[2], row[3]) for row in call.arguments[0]]
+                self.rows[key] = [(row["arm"], row["reward"]) for row in call.arguments[0]]
         elif call.method == "correct_rows":
-            ((_, _, _, was, reward),) = call.arguments[0]
-            self.replaced[key] = was, reward
+            (row,) = call.arguments[0]
+            self.replaced[key] = row["was"], row["reward"]
 
     # The promises
 
