@@ -50,6 +50,8 @@ CHANGES = (
     "unship", "set_guard",
 )  # fmt: skip
 GUARDS = ("{'refund': '< 0.2'}", "{'refund': '< 0.6', 'stars': '> 1 up to 5'}", "None", "{'x': 3}")
+#: The chances of the arms of rows, where they were logged.
+LOGGED = "{'a': 0.5, 'b': 0.25, 'c': 0.25}"
 EXPOSURES = ("exposure.Constant(0.3)", "exposure.Paper()", "0.5")
 LOOKS = (
     "check()", "report()", "report(by='device')", "beliefs()", "metrics()", "tickets()",
@@ -73,6 +75,7 @@ class Lives(RuleBasedStateMachine):
         self.tickets, self.rows, self.steps = 0, 0, 0
         self.told: list[int] = []  # tickets
         self.observed: dict[str, float] = {}  # rows as code, and what each counts as
+        self.logged: set[str] = set()  # of these, the rows that came with chances
         self.takes_rows = True  # as far as is known
         self.found: Any = None  # the last weights
         self.weighted: tuple[str, ...] = ()  # arms that the last weights name
@@ -280,10 +283,19 @@ class Lives(RuleBasedStateMachine):
         decisions=st.sampled_from((1, 10, 100)),
         who=SOME,
         every=st.sampled_from(("", "every=30")),
+        by=st.sampled_from(("", "", "by='growthbook'", "by='eppo'")),
         key=KEYS,
     )
-    def publish(self, decisions: int, who: int, every: str, key: str) -> None:
-        self._publish(_listed(str(decisions), every, key), who)
+    def publish(self, decisions: int, who: int, every: str, by: str, key: str) -> None:
+        self._publish(_listed(str(decisions), every, by, key), who)
+        self.after()
+
+    @rule(by=st.sampled_from(("Elsewhere()", "GrowthBook(2)", "Eppo()")), some=SOME, key=KEYS)
+    def declare(self, by: str, some: int, key: str) -> None:
+        """Somebody else assigned units, by a hash of theirs or by lots that nobody knows."""
+        shares = f"{{{self._arm(some)!r}: 0.6, {self._arm(some + 1)!r}: 0.4}}"
+        theirs = f"Weights.of('x', {shares}, salt='salt {some}', assigner={by})"
+        self._weigh(f"study.declare({_listed(theirs, repr('elsewhere'), key)})")
         self.after()
 
     def _publish(self, given: str, who: int) -> None:
@@ -322,14 +334,14 @@ class Lives(RuleBasedStateMachine):
         self.after()
 
     def _observe(self, some: int, reward: int, ago: int, count: int, attributes: str = "") -> None:
-        rows, news = [], {}
+        rows, news, logged = [], {}, set[str]()
         for i in range(count):
             given = self.rewards[(reward + i) % len(self.rewards)]
             in_context = ""
             if self.drawn.kind == "contexts":
                 in_context = self._context(some + i)
                 attributes = attributes or "None"
-            if self.found is not None and in_context:
+            if self.found is not None and self.found.contexts is not None and in_context:
                 name = f"unit {self.rows}"
                 arm = assign(self.found, name, ast.literal_eval(in_context)).arm
                 who = f"{name!r}, {self.found.version}, {arm!r}"
@@ -340,12 +352,16 @@ class Lives(RuleBasedStateMachine):
                 who = f"'unit {self.rows}', None, {self._arm(some + i)!r}"
             self.rows += 1
             news[who] = given
-            rest = (f"clock() - {ago}", attributes, in_context)
+            rest = [f"clock() - {ago}", attributes, in_context]
+            if ", None, " in who and some % 3 == 1:
+                logged.add(who)
+                rest = [f"clock() - {ago}", attributes or "None", in_context or "None", LOGGED]
             rows.append(f"({_listed(who, str(given), *rest)})")
         key = f"key='rows {self.rows}'" if some % 2 else ""
         found = self.call(f"study.observe({_listed(f'[{_listed(*rows)}]', key)})")
         if found is not REFUSED:
             self.observed |= news
+            self.logged |= logged
         elif not self.observed:
             self.takes_rows = False  # rewards one by one, or none of this study's versions
 
@@ -362,7 +378,7 @@ class Lives(RuleBasedStateMachine):
         if (self.drawn.kind == "independent" and self.takes_rows) or some % 8 == 7:
             who = known[some % len(known)]
             row = f"{who}, {self.observed.get(who, self.rewards[0])}"
-            given_row = f"[({row}, {given})]"
+            given_row = f"[({row}, {given}{f', None, {LOGGED}' if who in self.logged else ''})]"
             found = self.call(f"study.correct_rows({_listed(given_row, repr('refund'), key)})")
             if found is not REFUSED and given is not None:
                 self.observed[who] = given

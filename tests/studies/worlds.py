@@ -19,7 +19,7 @@ import pytest
 
 import belman
 from belman import codec, errors, exposure, policies
-from belman.assignment import Weights
+from belman.assignment import Elsewhere, Eppo, GrowthBook, Weights
 from belman.policies import dependent
 from belman.studies import Ask, Storage, Study, Tell, archive, open_study, restore
 from belman.table import Table
@@ -52,7 +52,9 @@ def hurried(seconds: float = 5.0) -> Iterator[None]:
 
 
 def unit(weights: Weights, arm: Any, i: int = 0) -> str:
-    """A unit that is assigned to an arm by weights."""
+    """A unit that is assigned to an arm by weights; any where nobody can draw its lot again."""
+    if isinstance(weights.assigner, Elsewhere):
+        return f"unit {i}"
     names = (f"unit {k}" for k in range(10**5))
     found = [name for name in names if belman.assign(weights, name).arm == arm][: i + 1]
     return found[i]
@@ -98,7 +100,9 @@ class World:
         self.names: dict[str, Any] = {
             "belman": belman, "policies": policies, "dependent": dependent, "exposure": exposure,
             "shown": shown, "evidence": evidence, "archive": archive, "restore": restore,
-            "Ask": Ask, "Tell": Tell, "clock": clock, "t": [], "archive_events": self._archived,
+            "Ask": Ask, "Tell": Tell, "Weights": Weights, "Elsewhere": Elsewhere,
+            "GrowthBook": GrowthBook, "Eppo": Eppo, "clock": clock, "t": [],
+            "archive_events": self._archived,
         }  # fmt: skip
 
     def _archived(self, study: Study, keep: float | None) -> int:

@@ -65,9 +65,10 @@ CONTEXTS = ({"country": "fr", "age": 31.0}, {"country": "de", "age": 50.5}, {"co
 OFTEN = {
     "ask": 7, "tell": 9, "again": 3, "correct": 3, "give_back": 1, "record": 1, "retire_arm": 1,
     "add_arm": 1, "set_policy": 1, "set_exposure": 1, "set_guard": 1, "pause": 1, "resume": 2,
-    "ship": 1, "unship": 1, "publish": 2, "declare": 1, "observe": 3, "sums": 1, "correct_rows": 1, "wait": 3,
-    "look": 2, "fetch": 2, "decide": 3, "send": 2, "edge_dies": 1, "dies": 1, "insist": 2,
-    "arrive": 2, "backup": 1, "restore": 1, "compare": 1, "crowd": 2, "archive": 4,
+    "ship": 1, "unship": 1, "publish": 2, "declare": 1, "observe": 3, "sums": 1,
+    "correct_rows": 1, "wait": 3, "look": 2, "fetch": 2, "decide": 3, "send": 2, "edge_dies": 1,
+    "dies": 1, "insist": 2, "arrive": 2, "backup": 1, "restore": 1, "compare": 1, "crowd": 2,
+    "archive": 4,
 }  # fmt: skip
 LOOKS = ("beliefs", "report", "explain", "metrics", "history", "verdict", "status", "replay")
 #: The service has no route for these.
