@@ -671,12 +671,18 @@ class World:
             self._forget(old)
 
     def _forget(self, old: float) -> None:
-        """Send nothing again whose key is archived, or that was no news and whose ticket is."""
+        """Send nothing again whose key is archived, or that has none in the log, being no news or
+        given back, and whose ticket is archived.
+        """
 
         def is_known(call: Call, answer: Any) -> bool:
-            of = call.arguments[0] if call.method in ("tell", "correct") else None
+            of, has_key = None, bool(answer)
+            if call.method in ("tell", "correct"):
+                of = call.arguments[0]
+            elif call.method == "give_back":
+                (of,), has_key = call.arguments[0], False
             asked = self.notes.tickets[of].time if of in self.notes.tickets else self.now
-            return self.tried[call.key] > old and bool(asked > old or answer)
+            return self.tried[call.key] > old and (asked > old or has_key)
 
         self.notes.answered = [one for one in self.notes.answered if is_known(*one)]
 
