@@ -377,10 +377,10 @@ class Study(Looking):
         """Replace what rows of outcomes in bulk counted as, all or (one row is bad) none; how many.
 
         Rows are (unit, version, arm, was, reward), perhaps with the attributes and the `chances`
-        that the row came with, or mappings with these names; a reward of None forgets the row. The log keeps sums, so
-        that whoever corrects says what a row counted as, and a request that may be sent again
-        carries an idempotency `key`. A row whose window is open is not corrected but observed once
-        more.
+        that the row came with, or mappings with these names; a reward of None forgets the row. The
+        log keeps sums, so that whoever corrects says what a row counted as, and a request that may
+        be sent again carries an idempotency `key`. A row whose window is open is not corrected but
+        observed once more.
         """
         if not check_reason(reason).strip():
             raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Any, NamedTuple
 
-from belman.deciders import Asking
-from belman.errors import listing
+from belman.errors import listing, shown
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
 from belman.measures.martingales import no_mixture
@@ -29,6 +29,8 @@ _IN_CONTEXTS = (
 )
 #: Arms that are given lifts and intervals at any look, the most likely best first, through HTTP.
 MOST = 50
+#: Segments whose published weights a report has a note on.
+MOST_CAUTIONS = 5
 
 
 class Traffic(NamedTuple):
@@ -165,10 +167,7 @@ def report_of(
     if told and (never := sorted(set(state.guards.limits) - tally.metrics.names)):
         words = f"{listing(never)} was never told: is the metric spelt so, and sent?"
         notes = (*notes, f"The guard watches nothing, since {words}")
-    if None in state.publishing.current:
-        weights = state.publishing.current[None].weights
-        caution = publishing.caution(state, weights, Asking())
-        notes = (*notes, f"By the published weights {caution}.") if caution else notes
+    notes = (*notes, *islice(_cautions(state), MOST_CAUTIONS))
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
@@ -188,6 +187,15 @@ def report_of(
         promise=promise(state, found.rule),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
     )
+
+
+def _cautions(state: State) -> Iterator[str]:
+    """Sentences on published weights that are far surer than what is known, a segment each."""
+    for segment, published in state.publishing.current.items():
+        asking = publishing.segment_in(state, segment)[1]
+        if caution := publishing.caution(state, published.weights, asking):
+            of = "" if segment is None else f" of segment {shown(segment)}"
+            yield f"By the published weights{of} {caution}."
 
 
 def _without_guarantee(state: State, found: Report) -> str:
