@@ -14,7 +14,8 @@ from contextlib import closing, suppress
 from typing import Any
 
 import belman
-from belman.assignment import Weights, assign
+from belman.assignment import Elsewhere, Eppo, GrowthBook, Weights, assign
+from belman.assignment.assigners import Filter
 from belman.engine.tiers import interpreted
 from belman.errors import BelmanError, SettingError
 from belman.studies import Ask, Storage, Tell, open_study
@@ -87,8 +88,28 @@ class Life:
         time = self.some(self.time, self.time - 60.0, odd=0.1)
         row = [unit, self.version(), self.arm(), self.reward(), time]
         if self.weights is not None and isinstance(unit, str) and self.luck.random() < 0.7:
-            row[1:3] = [self.weights.version, assign(self.weights, unit).arm]
+            with suppress(BelmanError):  # nobody can draw the lots of somebody else again
+                row[1:3] = [self.weights.version, assign(self.weights, unit).arm]
+        elif self.luck.random() < 0.5:
+            row += [None, None, self.chances()]
         return row
+
+    def chances(self) -> Any:
+        """Chances of the arms that somebody logged."""
+        share = self.some(0.5, 0.5, 0.0, 1e-300, odd=0.1)
+        right = {"a": share, "b": 0.25, "c": 0.25}
+        return self.some(right, right, {"a": 1.0}, {"b": self.reward()}, odd=0.1)
+
+    def declare(self) -> None:
+        """Somebody else assigned units, by shares, salts and hashes of any kind."""
+        pair = (self.some(0.0, 0.3, odd=0.1), self.some(1.0, 0.6, odd=0.1))
+        shop = Filter(self.some("shop"), self.some(1, 2), (pair,))
+        growthbook = GrowthBook(self.some(1, 2, odd=0.1), (shop,))
+        assigner = self.some(Elsewhere(), Eppo(self.some(10_000, 7, odd=0.1)), growthbook, odd=0.1)
+        theirs = Weights.of(
+            self.some("x"), self.chances(), salt=self.some("s", odd=0.1), assigner=assigner
+        )
+        self.weights = self.study.declare(self.some(theirs, odd=0.05), "why", key=self.key())
 
     def sums(self) -> dict[str, Any]:
         n = self.some(1, 5, 2**53)
@@ -128,7 +149,8 @@ class Life:
     def publish(self) -> None:
         count, segment = self.some(10, 1_000), self.some(None, None, "x")
         plan = {"every": self.some(None, 60.0), "valid_for": self.some(100.0, None)}
-        self.weights = self.study.publish(count, **plan, segment=segment, key=self.key())
+        by = self.some("belman", "growthbook", "eppo", odd=0.1)
+        self.weights = self.study.publish(count, **plan, segment=segment, by=by, key=self.key())
 
     def wait(self) -> None:
         self.time += self.luck.choice((0.1, 10.0, 100.0))
@@ -146,6 +168,7 @@ class Life:
             "give back": lambda: study.give_back(some([self.ticket()], [self.ticket()] * 2)),
             "record": lambda: study.record(some([(self.arm(), self.reward())]), key=self.key()),
             "publish": self.publish,
+            "declare": self.declare,
             "observe": lambda: study.observe(
                 some([self.row()], [self.row(), self.row()], [self.sums()]), key=self.key()
             ),
@@ -175,6 +198,7 @@ def run(trials: Trials) -> None:
         closing(Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")) as storage,
     ):
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", r"study .* decisions, and it is the best", UserWarning)
         life, left = None, 0
         for number in trials:
             if life is None or not left:

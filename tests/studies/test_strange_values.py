@@ -149,3 +149,20 @@ def test_an_arm_of_a_table_that_is_long_is_said_short(opened):
     with pytest.raises(ArmError) as refused:
         opened().record({"arm": ["a" * 10**6], "reward": [1.0]})
     assert len(str(refused.value)) < 500
+
+
+def test_segments_of_numpys_numbers_are_those_of_pythons(opened):
+    study = opened(segments=["country"], seed=3)
+    given = (np.float64(0.5), 1e-320, 0.5, np.str_("fr"), np.int64(3), 3.0, np.True_)
+    seen = [study.ask(context={"country": value}).context["country"] for value in given]
+    assert list(map(repr, seen)) == ["0.5", "1e-320", "0.5", "'fr'", "3", "3", "'True'"]
+    study.check()
+
+
+def test_a_row_whose_context_is_an_array_is_refused(opened):
+    study, number = opened(), 1
+    for name in ("attributes", "context", "chances"):
+        row = {"unit": "u", "version": None, "arm": "a", "reward": 1.0, name: np.array([1.0, 2.0])}
+        with pytest.raises(BelmanError):
+            study.observe([row])
+    assert study.number == number

@@ -233,6 +233,28 @@ def test_files_bring_chances_as_json(opened, tmp_path):
     assert study.copied()[0].tally.bets.outcomes == 20
 
 
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Filter("shop", True, ()), "hash_version=True is not 1 or 2"),
+        (lambda: Filter(["shop"], 1, ()), "seed=.* is not valid: give text"),
+        (lambda: Filter("\ud800", 1, ()), "seed=.* is not valid: give text"),
+        (lambda: Filter("shop", 1, 7), "ranges=7 are not valid"),
+        (lambda: Filter("shop", 1, ((0.5, 0.2),)), "ranges=.* are not valid"),
+        (lambda: Filter("shop", 1, ((0.0, float("inf")),)), "ranges=.* are not valid"),
+        (lambda: Filter("shop", 1, ((0.0, float("nan")),)), "ranges=.* are not valid"),
+        (lambda: GrowthBook(3), "hash_version=3 is not 1 or 2"),
+        (lambda: GrowthBook(2, ("shop",)), "filters=.* give Filters"),
+        (lambda: Eppo(traffic=(("salt",),)), "traffic=.* give pairs"),
+        (lambda: Eppo(traffic=((7, ((0, 5),)),)), "salt=7 is not valid: give text"),
+        (lambda: Weights.of("x", SHARES, salt="s", assigner=True), "assigner=True is not known"),
+    ],
+)
+def test_assigners_that_cannot_be_are_refused(make, words):
+    with pytest.raises(belman.errors.WeightsError, match=words):
+        make()
+
+
 def test_what_no_foreign_hash_can_do_is_refused(opened):
     contexts = opened(arms=["a", "b"], context=["country"])
     with pytest.raises(StudyError, match="only belman's own clients"):

@@ -65,6 +65,11 @@ class Filter:
     hash_version: int
     ranges: tuple[Range, ...]
 
+    def __post_init__(self) -> None:
+        _check_version(self.hash_version)
+        object.__setattr__(self, "seed", _text(self.seed, "seed"))
+        object.__setattr__(self, "ranges", _ranges(self.ranges))
+
     @classmethod
     def of_namespace(cls, name: str, start: float, end: float) -> Filter:
         """Make the filter that a namespace is."""
@@ -85,9 +90,9 @@ class GrowthBook:
     filters: tuple[Filter, ...] = ()
 
     def __post_init__(self) -> None:
-        for version in (self.hash_version, *(one.hash_version for one in self.filters)):
-            if version not in _BUCKETS:
-                raise WeightsError(f"hash_version={shown(version)} is not 1 or 2")
+        _check_version(self.hash_version)
+        if type(self.filters) is not tuple or not all(type(one) is Filter for one in self.filters):
+            raise WeightsError(f"filters={shown(self.filters)} are not valid: give Filters")
 
     @property
     def points(self) -> int:
@@ -116,7 +121,7 @@ class GrowthBook:
     def from_described(cls, found: Mapping[str, Any]) -> GrowthBook:
         """Read plain data."""
         filters = (
-            Filter(one["seed"], one["hash_version"], _ranges(one["ranges"]))
+            Filter(one["seed"], one["hash_version"], one["ranges"])
             for one in found.get("filters", ())
         )
         return cls(found.get("hash_version", 2), tuple(filters))
@@ -136,6 +141,13 @@ class Eppo:
         if type(self.shards) is not int or not 1 <= self.shards <= MOST_SHARDS:
             allowed = f"give a whole number from 1 to {MOST_SHARDS:,}"
             raise WeightsError(f"shards={shown(self.shards)} is not valid: {allowed}")
+        try:
+            pairs = [(salt, ranges) for salt, ranges in self.traffic]
+        except (TypeError, ValueError):
+            given = f"traffic={shown(self.traffic)}"
+            raise WeightsError(f"{given} is not valid: give pairs of a salt and ranges") from None
+        traffic = tuple((_text(salt, "salt"), _ranges(ranges)) for salt, ranges in pairs)
+        object.__setattr__(self, "traffic", traffic)
 
     @property
     def points(self) -> int:
@@ -169,7 +181,7 @@ class Eppo:
     @classmethod
     def from_described(cls, found: Mapping[str, Any]) -> Eppo:
         """Read plain data."""
-        traffic = ((one["salt"], _ranges(one["ranges"])) for one in found.get("traffic", ()))
+        traffic = ((one["salt"], one["ranges"]) for one in found.get("traffic", ()))
         return cls(found.get("shards", 10_000), tuple(traffic))
 
 
@@ -207,6 +219,16 @@ NAMED: dict[str, type[Assigner]] = {one.by: one for one in (GrowthBook, Eppo, El
 BY = (BELMAN, *NAMED)
 
 
+def points_of(assigner: Assigner | None) -> int:
+    """Return how many points, buckets or shards units are hashed to; None is belman's own hash."""
+    if assigner is None:
+        return POINTS
+    if type(assigner) not in NAMED.values():
+        words = "give GrowthBook(…), Eppo(…), Elsewhere(), or None for belman's own hash"
+        raise WeightsError(f"assigner={shown(assigner)} is not known: {words}")
+    return assigner.points
+
+
 def assigner_in(found: Any) -> Assigner:
     """Read the assigner of a document."""
     by = found.get("by") if isinstance(found, Mapping) else found
@@ -218,11 +240,32 @@ def assigner_in(found: Any) -> Assigner:
         raise WeightsError(f"the assigner of this document is not valid: {error!r}") from None
 
 
+def _check_version(version: object) -> None:
+    if type(version) is not int or version not in _BUCKETS:
+        raise WeightsError(f"hash_version={shown(version)} is not 1 or 2")
+
+
+def _text(given: Any, name: str) -> str:
+    """Check text that is hashed."""
+    try:
+        given.encode()
+    except (AttributeError, UnicodeEncodeError):
+        raise WeightsError(f"{name}={shown(given)} is not valid: give text") from None
+    return str(given)
+
+
 def _ranges(given: Iterable[Sequence[float]]) -> tuple[Range, ...]:
-    found = tuple((start, end) for start, end in given)
-    for start, end in found:
-        if not all(isinstance(one, (int, float)) for one in (start, end)) or not start <= end:
-            raise ValueError(f"{(start, end)!r} is no range")
+    """Check ranges of what is hashed, and give them as tuples."""
+    try:
+        found = tuple((start, end) for start, end in given)
+        numbers = [one for pair in found for one in pair]
+        holds = all(isinstance(one, (int, float)) for one in numbers)
+        holds = holds and all(0 <= start <= end <= MOST_SHARDS for start, end in found)
+    except (TypeError, ValueError):
+        holds = False
+    if not holds:
+        words = f"give pairs of a start and an end, from 0 to {MOST_SHARDS:,}"
+        raise WeightsError(f"ranges={shown(given)} are not valid: {words}")
     return found
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
-from .assigners import BELMAN, OUTSIDE, Assigner, GrowthBook, assigner_in
+from .assigners import BELMAN, OUTSIDE, Assigner, GrowthBook, assigner_in, points_of
 from .contexts import Contexts
 from .refusals import BelmanError, WeightsError
 
@@ -107,7 +107,7 @@ class Weights:
         assigner: Assigner | None = None,
     ) -> Weights:
         """The first weights of a study, one stretch of points an arm."""
-        points = POINTS if assigner is None else assigner.points
+        points = points_of(assigner)
         cuts = tuple(lay_out(in_points(_checked(weights), points)))
         parts = (tuple(weights), cuts, _floors(weights, floors))
         times = (decisions, published, valid_until)
@@ -297,9 +297,7 @@ def _check(made: Weights) -> None:
         if not holds:
             raise WeightsError(f"{name}={getattr(made, name)!r} {words}")
     assigner = made.assigner
-    _check_cuts(
-        made.cuts, len(made.arms), POINTS if assigner is None else assigner.points, assigner
-    )
+    _check_cuts(made.cuts, len(made.arms), points_of(assigner), assigner)
     if made.contexts is not None and assigner is not None:
         raise WeightsError(f"{assigner.by} cannot decide by the contexts of a document")
     if made.contexts is not None:

@@ -10,6 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import numpy as np
+
 from belman.codec import NAMED, Arm
 from belman.deciders import checks
 from belman.deciders.learnt import Learnt
@@ -168,15 +170,21 @@ def check_names(names: Any) -> tuple[str, ...]:
 
 
 def _check_value(name: str, value: Any) -> Hashable:
-    """A value of a context that can be written down: text, a number or None. Values that Python
-    takes for equal are one: 1.0 is 1, and True is the text.
+    """A value of a context that can be written down: text, a number or None, of Python's own types,
+    so that it looks as it does when it is read again. Values that Python takes for equal are one:
+    1.0 is 1, and True is the text.
     """
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool):
         return str(value)
-    if isinstance(value, str) and not (len(value) <= LONGEST_NAME and is_text(value)):
-        allowed = f"at most {LONGEST_NAME:,} characters, and no half of a surrogate pair"
-        raise SettingError(f"{name}={shown(value)} is not valid: give {allowed}")
-    plain = value is None or isinstance(value, (str, int, float))
-    if not plain or (isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER):
+    if isinstance(value, str):
+        if not (len(value) <= LONGEST_NAME and is_text(value)):
+            allowed = f"at most {LONGEST_NAME:,} characters, and no half of a surrogate pair"
+            raise SettingError(f"{name}={shown(value)} is not valid: give {allowed}")
+        return str.__str__(value)
+    if value is None:
+        return None
+    if not isinstance(value, (int, float)) or not abs(value) < LARGEST_NUMBER:
         raise SettingError(f"{name}={shown(value)} is not valid: give text, a number or None")
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(value) if isinstance(value, int) or value.is_integer() else float(value)

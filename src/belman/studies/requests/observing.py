@@ -31,6 +31,7 @@ from belman.studies.requests.rows import (
     Versions,
     check_times,
     check_units,
+    says,
     with_logged,
 )
 from belman.studies.requests.rows_in_contexts import fell, in_contexts
@@ -76,7 +77,7 @@ def _check_study(unit: UnitOfWork, batch: Rows | Sums) -> None:
         why = "it learns along features, each reward in its context, and sums have none"
     elif settings.has_features and settings.reward is None:
         return
-    elif not settings.has_features and isinstance(batch, Rows) and any(batch.context):
+    elif not settings.has_features and isinstance(batch, Rows) and says(batch.context):
         raise SettingError(
             f"context was given to study {unit.name!r}, which decides without, or by the segment "
             "that a version is of"
