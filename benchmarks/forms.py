@@ -1,5 +1,6 @@
 """Other forms of what surprise counts, on the same rewards as the default's: regret at 10³ to 10⁶
-turns and its slope beside the bound of Lai and Robbins, on the problems of `asymptotics`.
+turns and its slope beside the bound of Lai and Robbins, on the problems of `asymptotics`. What the
+same forms lose in the first turns is in `first_turns`.
 
 `python -m benchmarks.forms [RUNS]`, by default 100 runs of a million turns. The player is one of
 its own, for Bernoulli arms with uniform priors: an arm's rewards are the same whatever the form,
@@ -28,24 +29,29 @@ MARKS = np.array([1_000, 10_000, 100_000, 1_000_000])
 POOL, PRIOR_WORTH, LITTLE = 5.0, 2.0, 1e-3
 PART = 400.0  # the share of a leader's plays that are made at once, at most
 HYPERBOLA, BY_SURPRISE, BY_CLOCK = 0, 1, 2
-#: Of each form its kind, gain and k of κ = gain·ln(K + k), and where and how κ falls.
-FORMS: dict[str, tuple[int, float, float, float, float]] = {
-    "default": (HYPERBOLA, 2.25, 0.0, 8.5, 4.0),
-    "without reach": (HYPERBOLA, 2.25, 0.0, math.inf, 4.0),
-    "reach 7.5, sixth power": (HYPERBOLA, 2.25, 0.0, 7.5, 6.0),
-    "reach 10, cubed": (HYPERBOLA, 2.25, 0.0, 10.0, 3.0),
-    "IMED": (HYPERBOLA, 0.0, 0.0, math.inf, 1.0),
-    "φ_κ, 1.15 ln(K + 3)": (BY_SURPRISE, 1.15, 3.0, math.inf, 1.0),
-    "φ_κ, by the clock": (BY_CLOCK, 1.2, 1.0, 10.0, 1.0),
-    "φ_κ, by surprise": (BY_SURPRISE, 1.25, 1.0, 12.0, 2.0),
-    "φ_κ, by surprise, later": (BY_SURPRISE, 1.25, 1.0, 11.0, 4.0),
+TURNS, LEADER = False, True
+#: Of each form its kind, gain and k of κ = gain·ln(K + k), where and how κ falls, and whether an
+#: arm's plays are held against all turns, x = ln(t/ν), or against the leader's, x = ln(ν_L/ν)₊.
+FORMS: dict[str, tuple[int, float, float, float, float, bool]] = {
+    "default": (HYPERBOLA, 2.25, 0.0, 8.5, 4.0, TURNS),
+    "without reach": (HYPERBOLA, 2.25, 0.0, math.inf, 4.0, TURNS),
+    "reach 7.5, sixth power": (HYPERBOLA, 2.25, 0.0, 7.5, 6.0, TURNS),
+    "reach 10, cubed": (HYPERBOLA, 2.25, 0.0, 10.0, 3.0, TURNS),
+    "IMED": (HYPERBOLA, 0.0, 0.0, math.inf, 1.0, TURNS),
+    "φ_κ, 1.15 ln(K + 3)": (BY_SURPRISE, 1.15, 3.0, math.inf, 1.0, TURNS),
+    "φ_κ, by the clock": (BY_CLOCK, 1.2, 1.0, 10.0, 1.0, TURNS),
+    "φ_κ, by surprise": (BY_SURPRISE, 1.25, 1.0, 12.0, 2.0, TURNS),
+    "φ_κ, by surprise, later": (BY_SURPRISE, 1.25, 1.0, 11.0, 4.0, TURNS),
+    "of the leader's plays": (HYPERBOLA, 2.25, 0.0, 8.5, 4.0, LEADER),
+    "of the leader's, 2 ln(K + 2)": (HYPERBOLA, 2.0, 2.0, 8.5, 4.0, LEADER),
+    "of the leader's, φ_κ, 1.2 ln(K + 3)": (BY_SURPRISE, 1.2, 3.0, 12.0, 4.0, LEADER),
 }
 
 
 @numba.njit
 def counted(x, log_turn, form, greed):
     """What the surprise x counts."""
-    kind, _, _, at, power = form
+    kind, _, _, at, power, _ = form
     if x <= 0.0 or greed <= 0.0:
         return x
     if kind == HYPERBOLA:
@@ -109,10 +115,26 @@ def overtakes(a, turn, count, leader, plays, means, form, greed):
     lowest = means[leader] * worth / (worth + count - 1.0)
     if means[a] >= lowest and count > 1:
         return np.inf
-    x = end - math.log(plays[a] + PRIOR_WORTH)
+    own = 0.0
+    if form[5]:
+        x = max(math.log(worth + count - 1.0) - math.log(plays[a] + PRIOR_WORTH), 0.0)
+    else:
+        x = end - math.log(plays[a] + PRIOR_WORTH)
+        own = counted(start - math.log(worth + count - 1.0), start, form, greed)
     surprise = max(counted(x, start, form, greed), counted(x, end, form, greed))
-    own = counted(start - math.log(worth + count - 1.0), start, form, greed)
     return surprise - (plays[a] + PRIOR_WORTH) * divergence(means[a], lowest) - own
+
+
+@numba.njit
+def challenger(turn, count, leader, plays, means, form, greed):
+    """The arm whose index may exceed the leader's by most within `count` turns of it; or itself."""
+    most, arm = 0.0, leader
+    for a in range(plays.size):
+        if a != leader:
+            by = overtakes(a, turn, count, leader, plays, means, form, greed)
+            if by > most:
+                most, arm = by, a
+    return arm
 
 
 @numba.njit
@@ -123,17 +145,11 @@ def play(arms, seed, form, greed, marks, regret):
     while mark < marks.size:
         leader = judged(plays, sums, means)
         count = min(block, marks[mark] - turn + 1)
-        arm = leader
         while True:
-            most = 0.0
-            for a in range(arms.size):
-                if a != leader:
-                    by = overtakes(a, turn, count, leader, plays, means, form, greed)
-                    if by > most:
-                        most, arm = by, a
+            arm = challenger(turn, count, leader, plays, means, form, greed)
             if count == 1 or arm == leader:
                 break
-            count, arm = max(count // 4, 1), leader
+            count = max(count // 4, 1)
         key = mixed(seed + np.uint64(arm + 1) * np.uint64(0xD1342543DE82EF95))
         sums[arm] += successes(key, arms[arm], int(plays[arm]) + 1, count)
         plays[arm] += count
@@ -145,13 +161,20 @@ def play(arms, seed, form, greed, marks, regret):
             mark += 1
 
 
-def regrets(means: tuple[float, ...], name: str, runs: int, seed: int = 11) -> Floats:
+def greed_of(form: tuple[int, float, float, float, float, bool], arms: int) -> float:
+    """κ of a form."""
+    return form[1] * math.log(arms + form[2])
+
+
+def regrets(
+    means: tuple[float, ...], name: str, runs: int, seed: int = 11, marks: NDArray[np.int64] = MARKS
+) -> Floats:
     """The regret of every run of a form at the marks."""
-    form, found = FORMS[name], np.zeros((runs, MARKS.size))
-    greed = form[1] * math.log(len(means) + form[2])
+    form, found = FORMS[name], np.zeros((runs, marks.size))
+    greed = greed_of(form, len(means))
     seeds = np.random.default_rng([seed, len(means)]).integers(0, 2**63, size=runs, dtype=np.uint64)
     for own, row in zip(seeds, found, strict=True):
-        play(np.array(means), own, form, greed, MARKS, row)
+        play(np.array(means), own, form, greed, marks, row)
     return found
 
 
