@@ -22,6 +22,7 @@ class RemoteTicket(NamedTuple):
     context: dict[str, Any] | None = None
     candidate: dict[str, Any] | None = None
     ranking: list[Any] | None = None
+    chances: list[float] | None = None
 
 
 class Found(dict[str, Any]):

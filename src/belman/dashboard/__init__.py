@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from belman.bridges.flag_routes import FlagRoutes
+from belman.bridges.personalizer_routes import PersonalizerRoutes, PersonalizerWords
 from belman.dashboard import demo as simulation
 from belman.dashboard.feeds import Feeds
 from belman.dashboard.routes import router
@@ -23,7 +24,12 @@ def application(
         name = simulation.new_study(storage, seed).name
         background.append(partial(simulation.play, name=name, seed=seed))
     app = create_app(
-        storage, routers=[router], background=background, middleware=[FlagRoutes], **options
+        storage,
+        routers=[router],
+        background=background,
+        middleware=[FlagRoutes, PersonalizerRoutes],
+        around=[PersonalizerWords],
+        **options,
     )
     app.state.feeds = Feeds(app.state.registry)
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()

@@ -168,6 +168,12 @@ class Decider(ABC):
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         """Return arms, or places of candidates, by their index, the largest first."""
 
+    def chances(self, asking: Asking, shares: Shares) -> dict[Any, float] | None:
+        """Return the chance that each arm, or place of a candidate, has at one ask that was met;
+        None where that is not known.
+        """
+        return None
+
     def recall(self, arm: Any, context: Any = None, candidate: Any = None) -> Choice:
         """Return the choice that a log holds, checked: an arm, with its context and candidate."""
         asking = self.check(context, None if candidate is None else [candidate])

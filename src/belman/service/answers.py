@@ -18,6 +18,7 @@ class TicketOut(BaseModel):
     context: dict[str, Any] | None = None
     candidate: dict[str, Any] | None = None
     ranking: list[Any] | None = None
+    chances: list[float] | None = None
 
 
 class TicketsOut(BaseModel):

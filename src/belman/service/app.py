@@ -66,15 +66,17 @@ def create_app(
     routers: Iterable[APIRouter] = (),
     background: Iterable[Callable[[Registry], Coroutine[Any, Any, None]]] = (),
     middleware: Iterable[Any] = (),
+    around: Iterable[Any] = (),
     warm: bool = False,
 ) -> FastAPI:
     """The service of a storage; `require_keys` asks for keys even where there is none yet, and
     `warm` says that it is not ready before what an ask needs is loaded.
 
     `routers` are served beside the studies', `middleware` (made of an app and a `registry`) answers
-    before them, and the coroutines that `background` makes run as long as the service does. All
-    state lives in the storage, so that any number of such services may stand on one. The `clock`
-    says how old is what is known of a key.
+    before them, and what is `around` stands outside of the access control, for protocols that give
+    keys and say what is wrong in their own way. The coroutines that `background` makes run as long
+    as the service does. All state lives in the storage, so that any number of such services may
+    stand on one. The `clock` says how old is what is known of a key.
     """
     registry = Registry(storage, Metrics(), require_keys, limits, clock)
     readiness = Readiness(registry, clock, is_warm=not warm)
@@ -117,6 +119,8 @@ def create_app(
     for one in middleware:
         app.add_middleware(one, registry=registry)
     app.add_middleware(AccessControl, registry=registry)
+    for one in around:
+        app.add_middleware(one)
     if origins := registry.limits.origins:  # around the rest, since a browser asks first, keyless
         app.add_middleware(
             CORSMiddleware,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import uuid
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Path
@@ -35,8 +35,7 @@ async def rank(request: Request, name: StudyName, body: models.RankBody) -> Resp
     tickets = await commit.submit(asked)
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc()
-    share = commit.study.settings.uniform_share
-    ranking = _ranking(tickets[0], actions, share)
+    ranking = _ranking(tickets[0], actions)
     first = ranking[0]["id"]
     return json_response({"ranking": ranking, "eventId": event, "rewardActionId": first}, 201)
 
@@ -46,17 +45,12 @@ def _features(action: models.Action, known: list[str]) -> dict[str, object]:
     return {**own, **models.merged(action.features)}
 
 
-def _ranking(ticket: Ticket, actions: list[models.Action], share: float) -> list[dict[str, object]]:
-    """The actions with their chances: by the uniform share, and all else for the policy's own."""
+def _ranking(ticket: Ticket, actions: list[models.Action]) -> list[dict[str, object]]:
+    """The actions in order, with the chances that they had of being the first."""
     order = ticket.ranking or [ticket.arm]
-    evenly = share / len(order)
-    own = order[0] if not ticket.uniform else None
-    known = not math.isnan(ticket.probability) and own is not None
-    found: list[dict[str, object]] = []
-    for place in order:
-        chance = evenly + (1.0 - share if place == own else 0.0) if known else None
-        found.append({"id": actions[int(str(place))].id, "probability": chance})
-    return found
+    chances: Sequence[float | None] = ticket.chances or [None] * len(order)
+    named = [actions[int(str(place))].id for place in order]
+    return [{"id": id, "probability": one} for id, one in zip(named, chances, strict=True)]
 
 
 @router.post("/{name}/events/{event}/reward", status_code=204, response_class=Response,

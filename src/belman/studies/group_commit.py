@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 
 from belman.errors import BelmanError, StudyError
 from belman.studies.requests.asking import Ask
-from belman.studies.requests.telling import Tell
+from belman.studies.requests.together import Request
 from belman.studies.study import Study
 from belman.studies.ticket import Ticket
 
@@ -42,11 +42,11 @@ class GroupCommit:
     ) -> None:
         self.study = study
         self._executor, self._watch, self._crowded = executor, watch, crowded
-        self._waiting: list[tuple[Ask | Tell, asyncio.Future[Answer]]] = []
+        self._waiting: list[tuple[Request, asyncio.Future[Answer]]] = []
         self._unwanted: list[Ticket] = []
         self._worker: asyncio.Task[None] | None = None
 
-    def submit(self, request: Ask | Tell) -> asyncio.Future[Answer]:
+    def submit(self, request: Request) -> asyncio.Future[Answer]:
         """The tickets of an ask, or whether a tell was news; the study's error if it refuses."""
         if len(self._waiting) >= MAX_WAITING:
             words = f"{MAX_WAITING:,} requests wait for this study already: try again"
@@ -56,7 +56,7 @@ class GroupCommit:
         self._start()
         return future
 
-    async def answer(self, request: Ask | Tell) -> Answer:
+    async def answer(self, request: Request) -> Answer:
         """Wait for what a request gets; tickets go back where the caller is cancelled just then."""
         future = self.submit(request)
         try:
@@ -87,7 +87,7 @@ class GroupCommit:
         finally:
             self._worker = None
 
-    async def _commit(self, batch: list[tuple[Ask | Tell, asyncio.Future[Answer]]]) -> None:
+    async def _commit(self, batch: list[tuple[Request, asyncio.Future[Answer]]]) -> None:
         if self._watch is not None:
             self._watch(len(batch))
         requests = [request for request, _ in batch]
@@ -103,7 +103,7 @@ class GroupCommit:
                 self._take_back(request, answer)
             _settle(future, answer)
 
-    def _take_back(self, request: Ask | Tell, answer: Answer) -> None:
+    def _take_back(self, request: Request, answer: Answer) -> None:
         """Keep the tickets that nobody holds, and nobody can ask for again, to give them back."""
         if isinstance(request, Ask) and request.key is None and isinstance(answer, list):
             self._unwanted += answer

@@ -205,6 +205,15 @@ class State:
         of_arms = {arm: chances[self.places[arm]] for arm in self.arms}
         return self._expect(asking, drawn_by(of_arms, count, self._dice)), new
 
+    def chances_of_last(self, asking: Asking) -> dict[Any, float] | None:
+        """Return the chance that each arm or candidate had at the one ask that was just decided;
+        None where that is not known.
+        """
+        if self.shipped is not None or self._by_chances:
+            return None
+        found: dict[Any, float] | None = self.ready().chances(asking, self._shares)
+        return found
+
     def _new_chances(self, count: int, asking: Asking) -> Chances | None:
         """Return the chances of all arms at the next asks; None where those that stand do."""
         if not self.in_contexts and self.number + 1 < self.tally.draws.due:
@@ -308,7 +317,7 @@ class State:
         elif kind in _CHANGING:
             self._change(event, body)
             tally.course.change(event, body)
-        elif kind not in (Kind.TOLD, Kind.RECORDED, Kind.ARCHIVED):
+        elif kind not in (Kind.TOLD, Kind.ACTIVATED, Kind.RECORDED, Kind.ARCHIVED):
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
         if body and kind in (Kind.TOLD, Kind.CORRECTED):

@@ -31,7 +31,7 @@ from belman.studies.requests.row_corrections import Given as RowCorrections
 from belman.studies.requests.rows import Given as Outcomes
 from belman.studies.requests.rows import Sums, brought, count, digest, have_units
 from belman.studies.requests.telling import Tell, give_back, tell
-from belman.studies.requests.together import Answer, SpoiltError, answers, first_batch
+from belman.studies.requests.together import Answer, Request, SpoiltError, answers, first_batch
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.signing import signing_keys
@@ -178,9 +178,10 @@ class Study(Looking):
         given = validate.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
 
-    def together(self, requests: Sequence[Ask | Tell]) -> list[Answer]:
-        """Many asks and tells in one transaction (group commit), which costs one wait for the disk;
-        in several where they ask for more tickets than one may give, or take long.
+    def together(self, requests: Sequence[Request]) -> list[Answer]:
+        """Many asks, tells and other requests in one transaction (group commit), which costs one
+        wait for the disk; in several where they ask for more tickets than one may give, or take
+        long.
 
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
@@ -194,7 +195,7 @@ class Study(Looking):
                 found += map(self._alone, batch)
         return found
 
-    def _alone(self, request: Ask | Tell) -> Answer:
+    def _alone(self, request: Request) -> Answer:
         """What a request gets in a transaction of its own."""
         try:
             work = partial(answers, requests=[request])

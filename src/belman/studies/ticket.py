@@ -14,7 +14,7 @@ from belman.deciders import Draw
 from belman.errors import UnknownTicketError, shown
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event
-from belman.studies.outcomes.book import CONTEXT, RANKING
+from belman.studies.outcomes.book import CHANCES, CONTEXT, RANKING
 from belman.studies.outcomes.candidates import CANDIDATE, CHOSEN
 
 
@@ -25,7 +25,8 @@ class Ticket(NamedTuple):
     that of such a draw then, and that of the policy otherwise. In a study with contexts `context`
     is what was asked with; where arms are candidates, `candidate` is the one to try, and `arm` its
     place among them. `ranking` lists as many as were asked for, this one first, and then those with
-    the largest indices.
+    the largest indices; `chances` are those that each of them had of being the first, where that is
+    known.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Ticket(NamedTuple):
     context: dict[str, Any] | None = None
     candidate: dict[str, Any] | None = None
     ranking: list[Any] | None = None
+    chances: list[float] | None = None
 
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
@@ -53,7 +55,7 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     ranking = body.get(RANKING)
     if ranking is not None and CANDIDATE not in body:
         ranking = [register[place] for place in ranking]
-    return found._replace(context=body.get(CONTEXT), ranking=ranking)
+    return found._replace(context=body.get(CONTEXT), ranking=ranking, chances=body.get(CHANCES))
 
 
 def ticket_id(number: int, secret: str, mark: bytes) -> str:

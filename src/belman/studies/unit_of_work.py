@@ -21,7 +21,7 @@ from belman.studies.state import State
 from belman.studies.ticket import ticket_id, ticket_number
 
 SNAPSHOT_EVERY = 10_000
-LONGEST = 250  # characters of an idempotency key
+LONGEST = 300  # characters of an idempotency key
 
 
 class Limits(NamedTuple):

@@ -7,6 +7,7 @@ numbers. Its reward is learnt whenever that comes.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -41,6 +42,8 @@ from belman.table import Table
 MOST_CELLS = 4_000_000
 #: Candidates of one request.
 MOST_CANDIDATES = 1_000
+#: Arms or candidates of which a policy that plays by chance says all chances.
+MOST_CHANCES = 50
 #: The name under which what all candidates brought is counted.
 CANDIDATE = "candidate"
 
@@ -301,6 +304,25 @@ class FeaturedDecider(InContexts):
         chosen, _, held = decider._calls.choose(asking.context or {}, rows, places, self.turn)
         order = np.argsort(-held["index"], kind="stable").tolist()
         return [names[chosen], *(names[place] for place in order if place != chosen)]
+
+    def chances(self, asking: Asking, shares: Shares) -> dict[Any, float] | None:
+        names, rows, places = self.at_hand(asking)
+        names, wished = list(names), dict.fromkeys(names, 0.0)
+        _, tied, held = self._calls.choose(asking.context or {}, rows, places, self.turn)
+        if self._by_chance:
+            if len(names) > MOST_CHANCES:
+                return None
+            seen = (held["belief"], held["features"], held["sight"])
+            model = self.knowledge.form.model
+            for place, name in enumerate(names):
+                wished[name] = self._policy.chance(model, *seen, place)
+        else:
+            best = held["index"] == held["index"].max()
+            for place in np.flatnonzero(best).tolist():
+                wished[names[place]] = 1.0 / tied
+        if not math.fsum(wished.values()) > 0.0:  # or a number that is none
+            return None
+        return shares.beside(wished, asking.candidates is not None)
 
     def expect(self, choice: Choice, n: int = 1) -> None:
         self.totals.expect(self._counted(choice), n)

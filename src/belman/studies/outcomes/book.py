@@ -7,6 +7,9 @@ for that long after its decision, may be told again meanwhile, and counts when i
 with what was told by then, or as the study's `silence` says. Closing is no event, it is the passage
 of time: before an event of time t, every window that closes at or before t is closed, in the order
 in which they end.
+
+The outcome of an ask that is deferred does not count before somebody says that its arm was used:
+what is told of it waits for that, and when its window closes before, it is forgotten.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from belman.studies.rules.metrics import Metrics, are_metrics, together
 from belman.studies.settings import StudySettings
 
 CONTEXT, RANKING = "context", "ranking"
+#: The chance of each of a ranking to be the first; whether an ask is deferred; and its slot.
+CHANCES, DEFERRED, SLOT = "chances", "deferred", "slot"
 #: The chances of all arms, by place, from an ask on, or at this one ask where it has a context.
 SHARES = "shares"
 #: Rows in bulk that count at once, each in its context.
@@ -51,8 +56,8 @@ Key = Annotated[Any, Form(lambda key: key if type(key) is int else list(key), _r
 
 class Outcome(NamedTuple):
     """What is known of one decision: its arm by place, when it was made, the mark of its ticket,
-    the reward and the metrics told so far, what it was decided with, its attributes, and the
-    chances of all arms where they are its own.
+    the reward and the metrics told so far, what it was decided with, its attributes, the chances of
+    all arms where they are its own, and whether it is deferred: nobody said yet that it was used.
     """
 
     arm: Place
@@ -64,6 +69,7 @@ class Outcome(NamedTuple):
     candidate: dict[str, Any] | None = None
     attributes: dict[str, str] | None = None
     chances: tuple[float, ...] | None = None
+    deferred: bool = False
 
 
 class Row(NamedTuple):
@@ -183,11 +189,17 @@ class Book:
             self.begin(event.number, asked_in(event, body))
         elif kind == Kind.TOLD:
             told = self.with_told(event.ticket, event.reward, body.get("metrics"))
-            if self.window is None:
+            if self.window is None and not told.deferred:
                 self.end(event.ticket)
                 return [Counted(event.ticket, told, event.time)]
             self.told += (told.reward is not None) - (self.open[event.ticket].reward is not None)
             self.open[event.ticket] = told
+        elif kind == Kind.ACTIVATED:
+            used = self.open[event.ticket]._replace(deferred=False)
+            self.open[event.ticket] = used
+            if self.window is None and used.reward is not None:
+                self.end(event.ticket)
+                return [Counted(event.ticket, used, event.time)]
         elif kind == Kind.RETURNED:
             self.end(event.ticket)
         elif kind == Kind.RECORDED:
@@ -241,6 +253,8 @@ class Book:
 
     def counts_as(self, outcome: Outcome) -> float | None:
         """Return the reward with which an outcome counts when its window closes, if it does."""
+        if outcome.deferred:
+            return None
         return self.silence if outcome.reward is None else outcome.reward
 
     def close(self, now: float) -> list[Counted]:
@@ -275,6 +289,7 @@ def asked_in(event: Event, body: Mapping[str, Any]) -> Outcome:
         candidate=body.get(CANDIDATE),
         attributes=body.get("attributes"),
         chances=tuple(body[SHARES]) if SHARES in body else None,
+        deferred=body.get(DEFERRED, False),
     )
 
 

@@ -14,7 +14,7 @@ from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import Book, Counted
 from belman.studies.settings import StudySettings
 
-_ABOUT_TICKETS = (Kind.TOLD, Kind.RETURNED)
+_ABOUT_TICKETS = (Kind.TOLD, Kind.RETURNED, Kind.ACTIVATED)
 
 
 class Step(NamedTuple):

@@ -10,16 +10,26 @@ from belman import codec
 from belman.deciders import Asking, validate
 from belman.errors import ArmError, RewardError, SettingError, listing, nearest, shown
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
-from belman.studies.outcomes.book import CONTEXT, RANKING, SHARES, Outcome
+from belman.studies.outcomes.book import (
+    CHANCES,
+    CONTEXT,
+    DEFERRED,
+    RANKING,
+    SHARES,
+    SLOT,
+    Outcome,
+)
 from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, whole
 from belman.studies.rules.attributes import check_attributes
+from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.unit_of_work import UnitOfWork, check_key
 
 
 class Ask(NamedTuple):
     """A request for so many `tickets`, perhaps in a `context` and among `candidates`; an
-    idempotency `key` makes it safe to send again.
+    idempotency `key` makes it safe to send again. What comes of a `deferred` one counts only once
+    it is activated.
     """
 
     tickets: int = 1
@@ -28,6 +38,8 @@ class Ask(NamedTuple):
     context: Mapping[str, Any] | None = None
     candidates: Sequence[Mapping[str, Any]] | None = None
     top: int | None = None  # how many to rank, the chosen one first
+    deferred: bool = False
+    slot: str | None = None  # which of several that are filled at once it is for
 
 
 def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
@@ -42,6 +54,11 @@ def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
         _check_top(request.top, asking)
     body: dict[str, Any] = {"attributes": attributes} if attributes else {}
     body |= _body(asking)
+    if request.deferred:
+        _check_deferred(unit)
+        body[DEFERRED] = True
+    if request.slot is not None:
+        body[SLOT] = request.slot
     if request.key is not None and (given := _given(unit, request, check_key(request.key), body)):
         return given
     unit.check_playing()
@@ -62,12 +79,17 @@ def _rows(
     ranking = None if request.top is None else state.ready().rank(asking)
     decided, shares = state.decide(request.tickets, asking)
     own = {} if shares is None else {SHARES: shares}
+    likely_first = None
+    if ranking is not None and request.tickets == 1:
+        likely_first = state.chances_of_last(asking)
     known = codec.copied(state.catalogue) if asking.candidates is not None else None
     for i, (arm, _, likely, draw, context, candidate) in enumerate(decided):
         if request.key is not None:
             key = f"{request.key}/{i}"
         if context is not None:
             chosen = _chosen(arm, candidate is not None, ranking, request.top, places)
+            if likely_first is not None:
+                chosen[CHANCES] = _of_ranked(chosen[RANKING], likely_first, state, candidate)
             if known is not None:
                 assert asking.candidates is not None
                 if i < 2:  # from the second on none is new
@@ -90,6 +112,12 @@ def _check_room(unit: UnitOfWork, request: Ask, asking: Asking) -> None:
         unit.state.decider.check_room(asking, request.tickets)
 
 
+def _check_deferred(unit: UnitOfWork) -> None:
+    if unit.state.early is not None:
+        why = "it learns before windows close, from the silence of tickets that were used"
+        raise SettingError(f"study {unit.name!r} takes no deferred asks: {why} (early=False)")
+
+
 def _check_top(top: int, asking: Asking) -> None:
     if asking.context is None:
         raise SettingError("top=… ranks arms in a context: this study decides without")
@@ -109,7 +137,7 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
         if CANDIDATES in before:
             known = unit.state.catalogue
             before[CANDIDATES] = whole(before[CANDIDATES], known, unit.log.event)
-        for name in (CANDIDATE, CHOSEN, RANKING, SHARES):
+        for name in (CANDIDATE, CHOSEN, RANKING, CHANCES, SHARES):
             before.pop(name, None)
         if before != body:
             was = "was given with other attributes, or another context, before: use a new key"
@@ -144,6 +172,14 @@ def _chosen(
         return own
     order = [arm, *(one for one in ranking if one != arm)][:top]
     return {**own, RANKING: order if is_candidate else [places[one] for one in order]}
+
+
+def _of_ranked(
+    ranking: Sequence[Any], chances: Mapping[Any, float], state: State, candidate: Any
+) -> list[float]:
+    """Return the chances of those that are ranked, in their order."""
+    named = ranking if candidate is not None else [state.register[place] for place in ranking]
+    return [chances[one] for one in named]
 
 
 def _text(body: dict[str, Any]) -> str | None:

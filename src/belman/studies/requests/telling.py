@@ -50,6 +50,8 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
             return _told_before(unit, request, number, metrics)
         return _tell_late(unit, request, number, metrics, book.window)
     before = book.open[number]
+    if book.window is None and before.reward is not None:  # it waits to be activated
+        return _told_before(unit, request, number, metrics)
     whole = before.metrics or {}
     if metrics:
         whole = check_values(together(whole, metrics, book.accumulate))
@@ -73,9 +75,9 @@ def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics)
     """Answer a tell of a ticket that was told, where there is no window: the first one stands."""
     reward = checked(unit, request.reward, metrics)
     events, shown = unit.log.of_ticket(number), unit.shown(number)
-    if not events or _was_returned(events):
+    if not events or was_returned(events):
         counted(unit, number, request.ticket)  # says what is wrong
-    first = events[0]
+    first = next(event for event in events if event.kind == Kind.TOLD)
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
@@ -164,13 +166,12 @@ def counted(
         raise archived(number)
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
         raise unknown(ticket, unit.name)
-    if _was_returned(events):
+    if was_returned(events):
         shown = unit.shown(number)
         raise TicketError(f"ticket {shown!r} was given back unused, and has no reward")
-    told = (event.time for event in events if event.kind == Kind.TOLD)
-    first = next(told) if settings.window is None else ask.time + settings.window
-    if at_first:
-        events = [event for event in events if event.kind != Kind.CORRECTED]
+    own = [event for event in events if event.kind != Kind.CORRECTED]
+    first = own[-1].time if settings.window is None else ask.time + settings.window
+    events = own if at_first else events
     return standing(settings, [ask, *events], unit.now).counted[number].outcome, first
 
 
@@ -205,13 +206,14 @@ def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
             raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")
         if book.is_open(number, unit.now):
             out.append(number)
-        before += _was_returned(events)
+        before += was_returned(events)
     for number in out:
         unit.write(Kind.RETURNED, arm=book.open[number].arm, ticket=number)
     return before + len(out)
 
 
-def _was_returned(events: Sequence[Event]) -> bool:
+def was_returned(events: Sequence[Event]) -> bool:
+    """Whether a ticket was given back, by what happened to it."""
     return any(event.kind == Kind.RETURNED for event in events)
 
 

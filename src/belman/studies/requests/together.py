@@ -6,11 +6,14 @@ import time
 from collections.abc import Sequence
 
 from belman.errors import BelmanError
+from belman.studies.requests.activating import Activate, activate
 from belman.studies.requests.asking import Ask, ask
+from belman.studies.requests.slots import AskSlots, TellAll, ask_slots, tell_all
 from belman.studies.requests.telling import Tell, tell
 from belman.studies.ticket import Ticket
 from belman.studies.unit_of_work import UnitOfWork
 
+Request = Ask | Tell | AskSlots | TellAll | Activate
 Answer = list[Ticket] | bool | BelmanError
 
 #: Seconds after which a transaction takes in no more requests: others wait for it.
@@ -27,7 +30,7 @@ class SpoiltError(BelmanError):
         self.refusal = refusal
 
 
-def answers(unit: UnitOfWork, requests: Sequence[Ask | Tell]) -> list[Answer]:
+def answers(unit: UnitOfWork, requests: Sequence[Request]) -> list[Answer]:
     """Return what each of several requests gets, be it an error; only of the first ones, where
     that takes long.
     """
@@ -38,8 +41,7 @@ def answers(unit: UnitOfWork, requests: Sequence[Ask | Tell]) -> list[Answer]:
             break
         unit.dirty = False
         try:
-            answer = ask(unit, request) if isinstance(request, Ask) else tell(unit, request)
-            found.append(answer)
+            found.append(_made(unit, request))
         except BelmanError as error:
             if unit.dirty:
                 raise SpoiltError(error) from error
@@ -47,14 +49,26 @@ def answers(unit: UnitOfWork, requests: Sequence[Ask | Tell]) -> list[Answer]:
     return found
 
 
-def first_batch(requests: Sequence[Ask | Tell], start: int, most: int) -> Sequence[Ask | Tell]:
+def _made(unit: UnitOfWork, request: Request) -> Answer:
+    if isinstance(request, Ask):
+        return ask(unit, request)
+    if isinstance(request, Tell):
+        return tell(unit, request)
+    if isinstance(request, AskSlots):
+        return ask_slots(unit, request)
+    if isinstance(request, TellAll):
+        return tell_all(unit, request)
+    return activate(unit, request)
+
+
+def first_batch(requests: Sequence[Request], start: int, most: int) -> Sequence[Request]:
     """Return the requests from a place on, with at most so many tickets (one ask may be more, which
     it alone is refused).
     """
     total = 0
     for place in range(start, len(requests)):
         request = requests[place]
-        tickets = request.tickets if isinstance(request, Ask) else 0
+        tickets = request.tickets if isinstance(request, Ask | AskSlots) else 0
         total += tickets if isinstance(tickets, int) else 0
         if place > start and total > most:
             return requests[start:place]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,9 @@ from belman.studies.consequences import standing
 from belman.studies.log import archives
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
+from belman.studies.outcomes.book import SLOT
 from belman.studies.replica import Replica
+from belman.studies.requests.slots import key_of
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
@@ -293,11 +295,35 @@ class Looking:
                 found.append(event)
             return found
 
+        return [ticket for _, ticket in self._tickets(key, read)]
+
+    def asked_slots(self, key: str) -> dict[str, Ticket]:
+        """The tickets that a request for slots with this idempotency key was given, by the names of
+        the slots; raises UnknownTicketError where there is none.
+        """
+
+        def read(transaction: Transaction) -> list[Event]:
+            found: list[Event] = []
+            while event := self._replica.log.find(
+                transaction, "key", f"{key_of(key, len(found))}/0"
+            ):
+                found.append(event)
+            return found
+
+        return {
+            json.loads(event.body or "{}").get(SLOT, ""): ticket
+            for event, ticket in self._tickets(key, read)
+        }
+
+    def _tickets(
+        self, key: str, read: Callable[[Transaction], list[Event]]
+    ) -> Iterator[tuple[Event, Ticket]]:
         register = self._replica.look(lambda state: list(state.register))
         events = self.storage.run(read, write=False)
         if not events or events[0].kind != Kind.ASKED:
             raise UnknownTicketError(f"no ask of study {self.name!r} had the key {key[:80]!r}")
-        return [ticket_of(event, register, self._replica.secret) for event in events]
+        for event in events:
+            yield event, ticket_of(event, register, self._replica.secret)
 
     @property
     def feature_names(self) -> list[str]:
