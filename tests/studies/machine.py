@@ -134,7 +134,10 @@ class Lives(RuleBasedStateMachine):
         return found
 
     def _ask(self, *arguments: str) -> None:
-        found = self.call(f"study.ask({_listed(*arguments)})", KEEP)
+        self._keep(f"study.ask({_listed(*arguments)})")
+
+    def _keep(self, code: str) -> None:
+        found = self.call(code, KEEP)
         if found is not REFUSED:
             self.tickets += len(found) if isinstance(found, list) else 1
 
@@ -180,6 +183,53 @@ class Lives(RuleBasedStateMachine):
         tells = [f"Tell({self._told(some + i, reward + i, i)})" for i in range(2)]
         asks = f"Ask({_listed(str(1 + who % 2), self._asked(who))})"
         self.call(f"study.together([{tells[0]}, {asks}, {tells[1]}])")
+        self.after()
+
+    @rule(who=SOME, n=st.integers(1, 2), key=KEYS)
+    def defer(self, who: int, n: int, key: str) -> None:
+        """Tickets of which nobody knows yet whether they are used."""
+        self._keep(f"one(study, Ask({_listed(str(n), self._asked(who), 'deferred=True', key)}))")
+        self.after()
+
+    @precondition(lambda self: self.tickets)
+    @rule(some=SOME, count=st.integers(1, 2))
+    def activate(self, some: int, count: int) -> None:
+        self.call(f"one(study, Activate(t[{some % self.tickets}:][:{count}]))")
+        self.after()
+
+    @rule(who=SOME, reward=SOME, metrics=SOME, seconds=st.sampled_from((0.5, 61.0)))
+    def show_later(self, who: int, reward: int, metrics: int, seconds: float) -> None:
+        """A deferred ticket is told, and activated, in either order, perhaps too late."""
+        assert self.life is not None
+        before = self.tickets
+        self._keep(f"one(study, Ask({_listed('1', self._asked(who), 'deferred=True')}))")
+        if self.tickets > before:
+            calls = [
+                f"study.tell({self._told(before, reward, metrics)})",
+                f"one(study, Activate([t[{before}]]))",
+            ]
+            self.call(calls[who % 2])
+            self.life.line(f"{WAIT}{seconds}")
+            self.call(calls[1 - who % 2])
+        self.after()
+
+    @precondition(lambda self: self.drawn.kind == "candidates")
+    @rule(who=SOME, reward=SOME, deferred=st.booleans(), again=st.integers(0, 3))
+    def fill_slots(self, who: int, reward: int, deferred: bool, again: int) -> None:
+        """Several slots are filled at once, and told at once."""
+        candidates = choices.CANDIDATES[who % len(choices.CANDIDATES)]
+        slots = [
+            f"Slot('top', {self._context(who)}, [0, 1])",
+            f"Slot('side', {self._context(who + 1)}, [1, 0])",
+        ]
+        key = f"slots {max(self.steps - again, 0)}"
+        before = self.tickets
+        rest = f"{candidates}, [{_listed(*slots)}], {deferred}"
+        self._keep(f"one(study, AskSlots('{key}', {rest}))")
+        if self.tickets > before:
+            self.call(f"study.asked_slots('{key}')")
+            tells = [f"Tell({self._told(before + i, reward + i, i)})" for i in range(2)]
+            self.call(f"one(study, TellAll([{_listed(*tells)}]))")
         self.after()
 
     @precondition(lambda self: self.tickets)

@@ -22,6 +22,8 @@ from belman import codec, errors, exposure, policies
 from belman.assignment import Elsewhere, Eppo, GrowthBook, Weights
 from belman.policies import dependent
 from belman.studies import Ask, Storage, Study, Tell, archive, open_study, restore
+from belman.studies.requests.activating import Activate
+from belman.studies.requests.slots import AskSlots, Slot, TellAll
 from belman.table import Table
 from tests.studies.conftest import Clock
 from tests.studies.forks import snapshots
@@ -67,6 +69,14 @@ def shown(study: Study, table: Table) -> Table:
     return table
 
 
+def one(study: Study, request: Any) -> Any:
+    """What a request gets by itself."""
+    (found,) = study.together([request])
+    if isinstance(found, errors.BelmanError):
+        raise found
+    return found
+
+
 def evidence(study: Study) -> Any:
     """The bets on the arms of all outcomes, to the last bit."""
     bets = study._replica.look(lambda state: state.tally.bets)
@@ -101,7 +111,8 @@ class World:
             "belman": belman, "policies": policies, "dependent": dependent, "exposure": exposure,
             "shown": shown, "evidence": evidence, "archive": archive, "restore": restore,
             "Ask": Ask, "Tell": Tell, "Weights": Weights, "Elsewhere": Elsewhere,
-            "GrowthBook": GrowthBook, "Eppo": Eppo, "clock": clock, "t": [],
+            "Activate": Activate, "AskSlots": AskSlots, "Slot": Slot, "TellAll": TellAll,
+            "one": one, "GrowthBook": GrowthBook, "Eppo": Eppo, "clock": clock, "t": [],
             "archive_events": self._archived,
         }  # fmt: skip
 

@@ -104,8 +104,8 @@ def _in_its_words(call: Call, send: Send) -> Send:
     async def answer(message: Message) -> None:
         nonlocal begun, said
         if message["type"] == "http.response.start":
-            headers = dict(message.get("headers", ()))
-            if headers.get(b"content-type", b"").startswith(MEDIA_TYPE.encode()):
+            kind = dict(message.get("headers", ())).get(b"content-type", b"")
+            if kind.startswith(MEDIA_TYPE.encode()):
                 begun = message
                 return
         if begun is None:
