@@ -42,8 +42,8 @@ from belman.table import Table
 MOST_CELLS = 4_000_000
 #: Candidates of one request.
 MOST_CANDIDATES = 1_000
-#: Arms or candidates of which a policy that plays by chance says all chances.
-MOST_CHANCES = 50
+#: Arms or candidates of which a policy that plays by chance says all chances: an integral each.
+MOST_CHANCES = 10
 #: The name under which what all candidates brought is counted.
 CANDIDATE = "candidate"
 
