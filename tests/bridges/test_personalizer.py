@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -130,15 +132,16 @@ def test_what_is_not_activated_is_not_learnt(service, study):
 
 
 def test_silence_counts_as_the_study_says_and_only_if_activated(service, monkeypatch):
-    time = [1_000.0]
-    monkeypatch.setattr(service.storage.driver, "now", lambda _: time[0])
+    now = [1_000.0]
+    of_database = SimpleNamespace(**{**vars(time), "time": lambda: now[0]})
+    monkeypatch.setattr("belman.studies.log.sqlite.time", of_database)
     study = menu(service.storage, "late", window=60.0)
     path = "/api/studies/late/personalizer"
     for event in ("silent", "never", "used", "early"):
         rank(service, path=path, eventId=event, deferActivation=event != "silent")
     service.send("POST", f"{path}/events/used/activate")
     reward(service, "early", 1, path)
-    time[0] += 61.0
+    now[0] += 61.0
     assert told(study) == (2, 0, 0.0)  # silent and used, both as 0
     late = service.send("POST", f"{path}/events/never/activate")
     assert code(late) == (409, "InvalidEventIdToActivate")
@@ -552,7 +555,7 @@ def test_the_client_of_today_says_what_is_wrong(service, newer, study):
         calls = [
             admin.get_service_configuration, admin.get_policy, admin.reset_policy,
             admin.reset_model, admin.get_model_properties, admin.get_log_properties,
-            admin.delete_logs, lambda: list(admin.list_evaluations()), lambda: admin.get_evaluation("one"),
+            admin.delete_logs, lambda: list(admin.list_evaluations()),
             lambda: list(admin.list_feature_importances()),
             lambda: admin.update_service_configuration({}),
             lambda: admin.create_evaluation("one", {}),
@@ -565,6 +568,7 @@ def test_the_client_of_today_says_what_is_wrong(service, newer, study):
         with pytest.raises(exceptions.HttpResponseError) as refused:
             list(admin.export_model())  # of which the client reads no more than the status
         assert refused.value.status_code == 403
+        refused.value.response.read()  # to give its connection back
 
 
 @pytest.mark.slow
