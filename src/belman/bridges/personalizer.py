@@ -50,7 +50,7 @@ OPERATIONS = {
 #: What else its clients may ask for, and what there is instead.
 INSTEAD = {
     "configurations": "a study has its settings from its creation: `belman study create`",
-    "model": "what was learnt is looked at by `belman study beliefs`",
+    "model": "what was learnt is shown by `belman study contexts`",
     "logs": "the log of a study is exported by `belman study export`",
     "evaluations": "another policy is evaluated by `belman study replay`",
     "featureImportances": "what every feature counts is said by GET /api/studies/{name}/contexts",
