@@ -7,8 +7,7 @@ from contextlib import closing
 import pytest
 
 from belman.errors import SettingError, TicketError, UnknownTicketError
-from belman.studies import Ask, Storage, open_study
-from belman.studies.requests.activating import Activate
+from belman.studies import Activate, Ask, Storage, open_study
 from tests.studies.forks import snapshots
 from tests.studies.worlds import one
 
@@ -141,3 +140,18 @@ def test_who_opens_the_study_anew_knows_what_is_deferred(made, clock, storage):
         other.storage.close()
     clock.now += WINDOW + 1.0
     assert counts(study) == (1, 0)
+
+
+def test_an_export_has_what_counts(made, storage, clock, tmp_path):
+    study = made()
+    told, used, late = (deferred(study) for _ in range(3))
+    for ticket in (told, used):
+        study.tell(ticket, 1)
+    one(study, Activate([used, late]))
+    study.tell(late, 0)
+    study.tell(study.ask(), 1)
+    study.export(tmp_path / "log.csv")
+    other = open_study("other", ["a", "b"], storage=storage, clock=clock)
+    assert other.record(tmp_path / "log.csv") == 3
+    assert counts(study) == (3, 1)
+    assert other.status()["reward"] == study.status()["reward"] == 2.0

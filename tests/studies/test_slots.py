@@ -8,10 +8,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from belman.errors import RewardError, SettingError, UnknownTicketError
+from belman.errors import RewardError, SettingError, StudyError, UnknownTicketError
 from belman.policies.dependent import LinEpsilonGreedy, LinTS, SharedBelMan
-from belman.studies import Ask, Storage, Tell, open_study
-from belman.studies.requests.slots import AskSlots, Slot, TellAll
+from belman.studies import Ask, AskSlots, Limits, Slot, Storage, Tell, TellAll, open_study
+from belman.studies.requests.filling import Filling
 from tests.studies.worlds import one
 
 DISHES = [{"price": 4.0}, {"price": 5.0}, {"price": 9.0}]
@@ -64,6 +64,7 @@ def test_a_candidate_is_left_to_the_slot_that_needs_it(shelf):
     [
         AskSlots("page", DISHES, slots([0], [0])),
         AskSlots("page", DISHES, slots([])),
+        AskSlots("page", DISHES, slots([3])),
         AskSlots("page", DISHES, []),
         AskSlots("page", DISHES, [Slot("a", {}, [0]), Slot("a", {}, [1])]),
         AskSlots("page", DISHES, [Slot("\ud800", {}, [0])]),
@@ -150,3 +151,55 @@ def test_chances_that_nobody_knows_are_left_out(shelf):
     two = study.ask(2, context={"age": 1.0}, candidates=DISHES, top=2)
     assert [ticket.chances for ticket in two] == [None, None]
     assert study.ask(context={"age": 1.0}, candidates=DISHES).chances is None
+
+
+def test_choices_are_those_of_trying_all():
+    """Against the slow obvious twin: try whether the rest can be filled, in every order."""
+
+    def possible(among, taken):
+        if not among:
+            return True
+        return any(possible(among[1:], taken | {one}) for one in among[0] if one not in taken)
+
+    rng = np.random.default_rng(1)
+    kinds = set()
+    for _ in range(300):
+        slots, candidates = rng.integers(1, 5), rng.integers(1, 6)
+        among = [
+            np.flatnonzero(rng.random(candidates) < 0.5).tolist() for _ in range(slots)
+        ]  # fmt: skip
+        filling = Filling(among)
+        kinds.add(filling.is_possible)
+        assert filling.is_possible == possible(among, set())
+        taken = set()
+        for slot in range(slots if filling.is_possible else 0):
+            own = [one for one in among[slot] if one not in taken]
+            wanted = [one for one in own if possible(among[slot + 1 :], taken | {one})]
+            assert filling.choices(slot) == wanted
+            chosen = int(rng.choice(wanted))
+            taken.add(chosen)
+            filling.take(chosen)
+    assert kinds == {True, False}
+
+
+def test_many_slots_are_filled_quickly_or_refused(shelf):
+    study = shelf()
+    many = [{"price": float(price)} for price in range(50)]
+    own = [Slot(f"slot {i}", {"age": 1.0}, range(i + 1)) for i in range(50)]
+    tickets = one(study, AskSlots("page", many, own))
+    assert [ticket.arm for ticket in tickets] == list(range(50))
+    more = [Slot(f"slot {i}", {"age": 1.0}, [0]) for i in range(51)]
+    with pytest.raises(SettingError, match="from 1 to 50"):
+        one(study, AskSlots("more", many, more))
+
+
+def test_a_study_that_is_full_answers_what_it_answered_before(storage, clock):
+    rule = {"features": ["price"], "context": ["age"], "storage": storage, "clock": clock}
+    study = open_study("full", **rule, limits=Limits(out=2, candidates=6))
+    asked = AskSlots("page", DISHES, slots([0, 1, 2], [0, 1, 2]))
+    tickets = one(study, asked)
+    with pytest.raises(StudyError, match="2 tickets out"):
+        one(study, AskSlots("other", DISHES, slots([0])))
+    assert one(study, asked) == tickets
+    with pytest.raises(SettingError, match="at most 2 among 3 candidates"):
+        one(study, AskSlots("wide", DISHES, slots([0], [1], [2])))

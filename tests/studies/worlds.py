@@ -21,9 +21,19 @@ import belman
 from belman import codec, errors, exposure, policies
 from belman.assignment import Elsewhere, Eppo, GrowthBook, Weights
 from belman.policies import dependent
-from belman.studies import Ask, Storage, Study, Tell, archive, open_study, restore
-from belman.studies.requests.activating import Activate
-from belman.studies.requests.slots import AskSlots, Slot, TellAll
+from belman.studies import (
+    Activate,
+    Ask,
+    AskSlots,
+    Slot,
+    Storage,
+    Study,
+    Tell,
+    TellAll,
+    archive,
+    open_study,
+    restore,
+)
 from belman.table import Table
 from tests.studies.conftest import Clock
 from tests.studies.forks import snapshots

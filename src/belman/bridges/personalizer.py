@@ -206,9 +206,11 @@ def _is_text(given: str) -> bool:
 
 
 def _check_different(ids: Sequence[str], what: str) -> None:
-    twice = next((id for place, id in enumerate(ids) if id in ids[:place]), None)
-    if twice is not None:
-        _refuse(f"{what} have the id {shown(twice)} twice")
+    known = set[str]()
+    for id in ids:
+        if id in known:
+            _refuse(f"{what} have the id {shown(id)} twice")
+        known.add(id)
 
 
 def _action(given: Mapping[str, Any]) -> Action:

@@ -23,10 +23,8 @@ from belman.service.bodies import body_of
 from belman.service.keys import Role
 from belman.service.problems import MEDIA_TYPE, problem, problem_of
 from belman.service.registry import Registry
-from belman.studies import Ask, Study, Tell, Ticket
+from belman.studies import Activate, Ask, AskSlots, Slot, Study, Tell, TellAll, Ticket
 from belman.studies.group_commit import GroupCommit
-from belman.studies.requests.activating import Activate
-from belman.studies.requests.slots import AskSlots, Slot, TellAll
 
 #: The study of clients whose endpoint names none.
 DEFAULT = "personalizer"
@@ -91,7 +89,7 @@ class PersonalizerWords:
         given = next((value for name, value in headers if name == _HEADER), None)
         if given is not None and b"authorization" not in names:
             headers.append((b"authorization", b"Bearer " + given))
-        path = f"/personalizer/{call.path}"
+        path = f"/api/studies/{call.study}/personalizer/{call.path}"  # which is guarded
         inner = {**scope, "path": path, "headers": headers, "belman.personalizer": call}
         await self.app(inner, receive, _in_its_words(call, send))
 

@@ -35,7 +35,7 @@ MAX_DRAINED = 32_000_000
 _OUTCOMES = ("/tell", "/tells", "/observations", "/correct", "/reward")  # where they are sent
 _FOR_GOOD = {400, 401, 403, 404, 409, 413, 422}  # what else is wrong may go well the next time
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-_PROTECTED = ("/api/", "/metrics", "/ofrep/", "/sub/", "/personalizer/")
+_PROTECTED = ("/api/", "/metrics", "/ofrep/", "/sub/")
 #: Where a key stands in the path, as GrowthBook's clients send it: no log shows it.
 _WITH_KEY = ("/api/features/", "/sub/")
 _READY = "/readyz"

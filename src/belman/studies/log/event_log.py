@@ -34,7 +34,9 @@ class Kind(IntEnum):
     CHANGE_NOTICED = 18  # arm: the world has changed; body: also from, to, after which reward
     GUARD_CHANGED = 19  # body: also all limits on metrics from here on
     ARCHIVED = 20  # body: also all files of old events, the last event in each, and its link
-    ACTIVATED = 21  # ticket, arm: a deferred ask was used, so that what comes of it counts
+    ACTIVATED = (
+        21  # ticket, arm: a deferred ask was used, and counts; reward: what it counts as now
+    )
 
 
 class Event(NamedTuple):

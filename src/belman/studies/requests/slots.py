@@ -13,9 +13,13 @@ from typing import Any, NamedTuple
 
 from belman.errors import SettingError
 from belman.studies.requests.asking import Ask, ask
+from belman.studies.requests.filling import Filling
 from belman.studies.requests.telling import Tell, tell
 from belman.studies.ticket import Ticket
 from belman.studies.unit_of_work import UnitOfWork, check_key, is_writable
+
+#: Slots that one request fills.
+MOST_SLOTS = 50
 
 
 class Slot(NamedTuple):
@@ -59,29 +63,34 @@ def ask_slots(unit: UnitOfWork, request: AskSlots) -> list[Ticket]:
     """Return a ticket for each slot, or those that the same key was given before."""
     check_key(key_of(request.key, len(request.slots)))
     names = [slot.name for slot in request.slots]
-    if not names or len(set(names)) < len(names) or not all(map(is_writable, names)):
+    if not 0 < len(names) <= MOST_SLOTS:
+        raise SettingError(f"{len(names):,} slots are not allowed: give from 1 to {MOST_SLOTS}")
+    if len(set(names)) < len(names) or not all(map(is_writable, names)):
         raise SettingError("give slots, each with a name of its own, of plain text")
     for slot in request.slots:
         unit.state.check_asking(slot.context, request.candidates)
-    _check_known(unit, request)
-    among = [list(slot.among) for slot in request.slots]
-    if not fillable(among):
+        if not all(one in range(len(request.candidates)) for one in slot.among):
+            raise SettingError(f"slot {slot.name!r} names candidates that there are not, by place")
+    if not _is_known(unit, request):
+        out, _ = unit.state.book.waiting(unit.now)
+        unit.limits.check(len(names), out, unit.name, len(request.candidates))
+    filling = Filling([slot.among for slot in request.slots])
+    if not filling.is_possible:
         raise SettingError("there are too few candidates to fill every slot with another one")
     found = list[Ticket]()
     for i, slot in enumerate(request.slots):
-        taken = {ticket.arm for ticket in found}
-        rest = [[one for one in own if one not in taken] for own in among[i:]]
-        free = [one for one in rest[0] if fillable([_without(own, one) for own in rest[1:]])]
+        free = filling.choices(i)
         candidates = [request.candidates[place] for place in free]
         key = key_of(request.key, i)
         asked = Ask(1, key, None, slot.context, candidates, None, request.deferred, slot.name)
         (ticket,) = ask(unit, asked)
+        filling.take(free[ticket.arm])
         found.append(ticket._replace(arm=free[ticket.arm]))
     return found
 
 
-def _check_known(unit: UnitOfWork, request: AskSlots) -> None:
-    """Refuse a key that was given with more slots, or with fewer."""
+def _is_known(unit: UnitOfWork, request: AskSlots) -> bool:
+    """Whether the key was given before; SettingError where it was with another number of slots."""
     there = [
         unit.log.keyed(f"{key_of(request.key, place)}/0") is not None
         for place in (0, len(request.slots) - 1, len(request.slots))
@@ -89,30 +98,7 @@ def _check_known(unit: UnitOfWork, request: AskSlots) -> None:
     if there not in ([True, True, False], [False] * 3):
         was = "was given with another number of slots before: use a new key"
         raise SettingError(f"key={request.key!r} {was}")
-
-
-def _without(own: Sequence[int], taken: int) -> list[int]:
-    return [one for one in own if one != taken]
-
-
-def fillable(among: Sequence[Sequence[int]]) -> bool:
-    """Whether every slot can have a candidate of its own, of those that may stand there.
-
-    >>> fillable([[0, 1], [0]]), fillable([[0], [0]])
-    (True, False)
-    """
-    holder: dict[int, int] = {}
-
-    def place(slot: int, tried: set[int]) -> bool:
-        for one in among[slot]:
-            if one not in tried:
-                tried.add(one)
-                if one not in holder or place(holder[one], tried):
-                    holder[one] = slot
-                    return True
-        return False
-
-    return all(place(slot, set()) for slot in range(len(among)))
+    return there[0]
 
 
 def tell_all(unit: UnitOfWork, request: TellAll) -> bool:

@@ -4,6 +4,7 @@ unused; `correcting.py` corrects what counted.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import numpy as np
 
 from belman.errors import RewardError, SettingError, TicketError, listing, shown
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import Outcome
+from belman.studies.outcomes.book import DEFERRED, Outcome
 from belman.studies.outcomes.walk import standing
 from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_values, together, told_in
@@ -67,6 +68,8 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
         unit.state.decider.check_reward(unit.state.choice(before), reward)
     told = check_number(request.reward) if book.adds_rewards else reward
     text = metrics_body(metrics) if metrics else None
+    if before.deferred and book.window is None:  # an export says that it does not count yet
+        text = json.dumps({**json.loads(text or "{}"), DEFERRED: True}, ensure_ascii=False)
     unit.write(Kind.TOLD, arm=before.arm, ticket=number, reward=told, key=key, body=text)
     return is_news
 

@@ -23,7 +23,7 @@ from belman.frames import Frame
 from belman.studies.log import archives
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import CONTEXT, Counted
+from belman.studies.outcomes.book import CONTEXT, DEFERRED, Counted
 from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, Catalogue, whole
 from belman.studies.outcomes.walk import walk
 from belman.studies.replica import Replica
@@ -113,7 +113,8 @@ def _line(
         cells = (ticket, names[outcome.arm], None, None, outcome.reward, None, metrics)
         return (None, when, what, *cells, None, None)
     number = one.number if one.kind == Kind.ASKED else one.ticket
-    so_far = windowed and one.kind == Kind.TOLD
+    body = json.loads(one.body or "{}")
+    so_far = one.kind == Kind.TOLD and (windowed or DEFERRED in body)
     return (
         one.number,
         when,
@@ -123,7 +124,7 @@ def _line(
         None if one.draw is None else Draw(one.draw).name.lower(),
         one.probability,
         one.reward,
-        None if one.body is None else json.loads(one.body).get("reason"),
+        body.get("reason"),
         _json(_metrics_in(one)),
         _json(given_in(one)),
         _json(_asked_with(one, candidates)),
