@@ -18,6 +18,7 @@ from belman.policies.dependent import LinEpsilonGreedy
 from belman.service.keys import Keys, Role
 from belman.studies import Storage, open_study
 from tests.service.running import keys_of, running
+from tests.waiting import HANG
 
 V1, NEW = "/personalizer/v1.0", "/api/studies/menu/personalizer"
 DISHES = {"pasta": {"price": 9, "taste": "salty"}, "cake": {"price": 5, "taste": "sweet"},
@@ -369,22 +370,31 @@ def test_events_survive_a_restart_and_hold_with_two_services(tmp_path):
             study.check()
 
 
-def test_one_event_at_once_is_one_ask(service, study):
-    answers, start = [], threading.Barrier(8)
+def test_one_event_at_once_is_one_ask_whichever_service_hears_of_it(tmp_path):
+    with running(tmp_path) as one, running(tmp_path) as other:
+        study = menu(one.storage)
+        ranked, filled, told_of, start = [], [], [], threading.Barrier(8)
 
-    def send():
-        start.wait()
-        answers.append(rank(service, eventId="same").json)
-        answers.append(reward(service, "same", 1).status)
+        def send(service):
+            start.wait(HANG)
+            ranked.append(rank(service, eventId="same").json)
+            told_of.append(reward(service, "same", 1).status)
+            asked = body(slots=SLOTS, eventId="same")
+            filled.append(service.send("POST", f"{NEW}/multislot/rank", asked).json)
 
-    threads = [threading.Thread(target=send) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert answers.count(204) == 8
-    assert all(one == 204 or one == answers[0] for one in answers)
-    assert told(study) == (1, 0, 1.0)
+        threads = [
+            threading.Thread(target=send, args=[service])
+            for service in (one, other)
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(HANG)
+        assert told_of == [204] * 8
+        assert all(found == ranked[0] for found in ranked)
+        assert all(found == filled[0] for found in filled)
+        assert told(study) == (1, 2, 1.0)
 
 
 # Features
