@@ -118,6 +118,21 @@ def test_ids_are_features_where_the_study_asks_for_them(service):
     assert study.tickets()[0].candidate["id"] in DISHES
 
 
+def test_arrays_are_features_where_they_are_declared(service):
+    rule = {"features": ["look.image[2]"], "context": ["user.taste[3]"]}
+    study = menu(service.storage, "arrays", **rule)
+    actions = [
+        {"id": name, "features": [{"look": {"image": [0.5, i]}}]} for i, name in enumerate("ab")
+    ]
+    path, user = "/api/studies/arrays/personalizer", [{"user": {"taste": [1, 0, 0.5]}}]
+    found = rank(service, path=path, actions=actions, contextFeatures=user, eventId="one")
+    assert found.status == 201
+    assert reward(service, "one", 1, path).status == 204
+    assert told(study) == (1, 0, 1.0)
+    short = rank(service, path=path, actions=actions, contextFeatures=[{"user": {"taste": [1]}}])
+    assert code(short) == (400, "InvalidRankRequest")
+
+
 def test_what_is_not_activated_is_not_learnt(service, study):
     for event in ("told", "used", "silent"):
         assert rank(service, eventId=event, deferActivation=True).status == 201
@@ -218,6 +233,7 @@ def test_excluded_actions_of_slots(service, study):
         json.dumps({"actions": [*ACTIONS, ACTIONS[0]]}),
         json.dumps(body(excludedActions=list(DISHES))),
         json.dumps(body(excludedActions=[5])),
+        json.dumps({"actions": [{"id": f"a{i}", "features": []} for i in range(1_001)]}),
         json.dumps(body(eventId="")),
         json.dumps(body(eventId=7)),
         json.dumps(body(eventId="a" * 257)),
@@ -253,6 +269,7 @@ def test_what_cannot_be_ranked_changes_nothing(service, study, raw):
         [SLOTS[0], {**SLOTS[1], "baselineAction": "pasta"}],
         [{**SLOTS[0], "features": [{"user": {"age": 3}}]}],
         [{**SLOTS[0], "features": [{"colour": 3}]}],
+        [{"id": str(i), "baselineAction": str(i)} for i in range(51)],
     ],
 )  # fmt: skip
 def test_slots_that_cannot_be_filled_change_nothing(service, study, slots):

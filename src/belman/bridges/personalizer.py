@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from belman.assignment.refusals import shown
+from belman.service.context_models import MOST_CANDIDATES, MOST_NAMES
 from belman.studies import Ticket
+from belman.studies.requests.slots import MOST_SLOTS
 
 #: Characters of an id.
 LONGEST_ID = 256
@@ -114,19 +116,20 @@ def ranking_in(body: bytes, slots: bool) -> Ranking:
     ({'user.age': 31}, [Action(id='pasta', features={'price': 9})])
     """
     found = _object_in(body)
-    actions = [_action(one) for one in _list(found, "actions", needed=True)]
+    actions = [_action(one) for one in _list(found, "actions", MOST_CANDIDATES, needed=True)]
     _check_different([one.id for one in actions], "actions")
     event = found.get("eventId")
     deferred = found.get("deferActivation")
     if deferred is not None and not isinstance(deferred, bool):
         _refuse(f"deferActivation={shown(deferred)} is neither true nor false")
-    own = [_slot(one) for one in _list(found, "slots", needed=True)] if slots else []
+    given = _list(found, "slots", MOST_SLOTS, needed=True) if slots else []
+    own = [_slot(one) for one in given]
     _check_different([one.id for one in own], "slots")
     if slots:
-        _check_baselines(found["slots"], own, actions)
+        _check_baselines(given, own, actions)
     excluded = frozenset() if slots else _ids(found, "excludedActions")
     ranking = Ranking(
-        flat(_list(found, "contextFeatures"), "contextFeatures"),
+        flat(_list(found, "contextFeatures", MOST_NAMES), "contextFeatures"),
         actions,
         excluded,
         None if event is None else check_id(event, "eventId"),
@@ -153,7 +156,7 @@ def rewards_in(body: bytes) -> dict[str, float]:
     >>> rewards_in(b'{"reward": [{"slotId": "top", "value": 0.5}]}')
     {'top': 0.5}
     """
-    given = _list(_object_in(body), "reward", needed=True)
+    given = _list(_object_in(body), "reward", MOST_SLOTS, needed=True)
     pairs = [(check_id(one.get("slotId"), "slotId"), _reward(one)) for one in given]
     _check_different([slot for slot, _ in pairs], "slots")
     return dict(pairs)
@@ -173,15 +176,17 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def _list(found: Mapping[str, Any], name: str, needed: bool = False) -> list[dict[str, Any]]:
+def _list(
+    found: Mapping[str, Any], name: str, most: int, needed: bool = False
+) -> list[dict[str, Any]]:
     """Return a list of objects; an empty one where there is none and none is needed."""
     given = found.get(name)
     if given is None and not needed:
         return []
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         _refuse(f"{name} is not a list of objects")
-    if needed and not given:
-        _refuse(f"{name} is empty: give one at least")
+    if len(given) > most or (needed and not given):
+        _refuse(f"{name} has {len(given):,}: give from {int(needed)} to {most:,}")
     return given
 
 
@@ -215,12 +220,12 @@ def _check_different(ids: Sequence[str], what: str) -> None:
 
 def _action(given: Mapping[str, Any]) -> Action:
     id = check_id(given.get("id"), "id of an action")
-    return Action(id, flat(_list(given, "features"), f"features of action {shown(id)}"))
+    return Action(id, flat(_list(given, "features", MOST_NAMES), f"features of action {shown(id)}"))
 
 
 def _slot(given: Mapping[str, Any]) -> Slot:
     id = check_id(given.get("id"), "id of a slot")
-    features = flat(_list(given, "features"), f"features of slot {shown(id)}")
+    features = flat(_list(given, "features", MOST_NAMES), f"features of slot {shown(id)}")
     return Slot(id, features, _ids(given, "excludedActions"))
 
 

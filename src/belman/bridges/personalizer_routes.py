@@ -245,7 +245,7 @@ def _key(event: str, slots: bool) -> str:
     """Return the idempotency key of an event. It is the study's own, whichever key of the service
     ranked it: a client may have another one by the time a reward comes.
     """
-    return f"{'multislot' if slots else 'event'}/{event}"
+    return f"personalizer{'-slots' if slots else ''}/{event}"
 
 
 def _tickets(study: Study, event: str, slots: bool) -> dict[str, Ticket]:
