@@ -7,6 +7,7 @@ from belman.analysis.evaluation import Evaluation, evaluate
 from belman.analysis.making import analyse
 from belman.analysis.recomputing import TimeMachine, time_machine
 from belman.analysis.replaying import WhatIf, what_if
+from belman.analysis.weights_history import read_weights
 
 __all__ = [
     "Analysis",
@@ -15,6 +16,7 @@ __all__ = [
     "WhatIf",
     "analyse",
     "evaluate",
+    "read_weights",
     "time_machine",
     "what_if",
 ]

@@ -197,14 +197,13 @@ def evaluate(
         believed = np.asarray(predictions, dtype=np.float64)
         if believed.shape != target.shape:
             raise SettingError(f"predictions have the shape {believed.shape}: give {target.shape}")
-    owners = None if unit is None else units_of(frame, unit)
+    owners = None if unit is None else places_of(frame.names(unit))
     ends = ends_of(rewards, range)
     return evaluation_of(rewards, weights, target, believed, played, ends, level, owners)
 
 
-def units_of(frame: Frame, unit: str) -> Whole:
-    """The place of each row's unit among all units, in the order in which they appear."""
-    names = frame.names(unit)
+def places_of(names: Sequence[Any]) -> Whole:
+    """The place of each name among all of them, in the order in which they appear."""
     place = {name: i for i, name in enumerate(dict.fromkeys(names))}
     return np.array([place[name] for name in names], dtype=np.int64)
 

@@ -27,6 +27,7 @@ from belman.analysis.evaluation import (
     evaluation_of,
     features_of,
     foretold,
+    places_of,
     target_of,
 )
 from belman.analysis.lots import Lots, drawn_again, drop
@@ -244,17 +245,17 @@ def time_machine(
     lot = lot.where(order)
     account.used = order.size
     if not order.size:
-        raise SettingError(
-            f"{account.source} has no row of which a lot was drawn: {account.sentence}"
-        )
-    owners = _places(log.hashed(unit).texts[order].tolist())
+        raise SettingError(f"{account.source} has no row with a lot: {account.sentence}")
+    owners = places_of(log.hashed(unit).texts[order].tolist())
     _say(account, owners, lot)
-    part = Frame(frame.source, {one: [frame.cells(one)[i] for i in order] for one in context}, True)
-    part = part if context else Frame(frame.source, {arm: [names[i] for i in order]}, True)
+    known = {one: frame.values(one) for one in context} or {arm: names}
+    kept = {one: [cells[i] for i in order.tolist()] for one, cells in known.items()}
+    part = Frame(frame.source, kept, typed=True)
+    features = features_of(part, context)
     asked = policies or {name: name for name in lot.arms}
     evaluations = {}
     for one, numbers in zip(rewards, values, strict=True):
-        told = _Told(lot, numbers[order], owners, part, context, range, level)
+        told = _Told(lot, numbers[order], owners, part, context, features, range, level)
         for name, target in asked.items():
             evaluations[name, one] = told.of(target)
     return TimeMachine(
@@ -268,12 +269,6 @@ def time_machine(
         evaluations,
         account,
     )
-
-
-def _places(names: list[Any]) -> Whole:
-    """The place of each name among all of them, in the order in which they appear."""
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return np.array([place[name] for name in names], dtype=np.int64)
 
 
 def _check(late: float, contradicted: float, level: float) -> None:
@@ -338,6 +333,7 @@ class _Told:
     owners: Whole
     frame: Frame
     context: Sequence[str]
+    features: Floats
     range: Ends | None
     level: float
 
@@ -350,7 +346,7 @@ class _Told:
             raise SettingError(
                 f"policy {policy!r} plays arms that never had a chance where it does"
             )
-        believed = foretold(self._features, self.lots.played, self.rewards, len(arms))
+        believed = foretold(self.features, self.lots.played, self.rewards, len(arms))
         played, chances = self.lots.played[could], self.lots.chances[could]
         mine = target[could]
         weights = mine[np.arange(played.size), played] / chances[np.arange(played.size), played]
@@ -372,10 +368,6 @@ class _Told:
         lost = f"{size - int(could.sum()):,} of {size:,} rows"
         words = f"In {lost} an arm that it plays had no chance: they are left out."
         return replace(found, warnings=(*found.warnings, words))
-
-    @property
-    def _features(self) -> Floats:
-        return features_of(self.frame, self.context)
 
     @staticmethod
     def _steady(target: Floats, chances: Floats, versions: Whole) -> Floats | None:
