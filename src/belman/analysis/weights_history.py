@@ -164,6 +164,6 @@ def _in_contexts(weights: Weights, log: Log, rows: Whole, units: Any) -> tuple[W
         }
         shares = weights.chances(context)
         of_arms = dict(zip(weights.arms, shares, strict=True))
-        there = Weights.of(weights.study, of_arms, salt=weights.salt)
+        there = Weights.of(weights.study, of_arms, salt=weights.salt, assigner=weights.assigner)
         seen[own], chances[own] = assign_many(there, units[own]).places, shares
     return seen, chances

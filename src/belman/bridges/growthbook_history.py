@@ -82,6 +82,8 @@ class PayloadHistory:
                     own = known.setdefault(leaf.attribute, set())
                     own |= kinds(leaf.asked, _groups(payload.what))
         for attribute, several in known.items():
+            if several == {str, bool}:  # as leaves have it of a word that may be a truth
+                several.remove(bool)
             if len(several) > 1:
                 words = "texts in one condition and with others in another"
                 raise SettingError(f"attribute {attribute!r} is compared with {words}")
