@@ -19,14 +19,14 @@ _TESTS = {BELOW: NUMBER, NOT_BELOW: NUMBER, IS: CATEGORY, IS_NOT: CATEGORY}
 #: Leaves of a document, at most, and tests of a leaf.
 MOST_LEAVES, MOST_TESTS = 64, 16
 
-Test = tuple[str, str, float | str]
+Asked = tuple[str, str, float | str]
 
 
 @dataclass(frozen=True)
 class Leaf:
     """Contexts that pass all tests, (name, test, value) each, and how many points every arm has."""
 
-    where: tuple[Test, ...]
+    where: tuple[Asked, ...]
     points: tuple[int, ...]
 
     def takes(self, values: Mapping[str, float | str]) -> bool:
@@ -114,6 +114,6 @@ class Leaves:
             raise WeightsError("the leaves of this document are not valid") from None
 
 
-def _test(given: Any) -> Test:
+def _test(given: Any) -> Asked:
     name, test, value = given
     return name, test, value

@@ -17,7 +17,7 @@ from belman.assignment import GrowthBook, Weights
 from belman.assignment.allotment import lay_out
 from belman.assignment.assigners import Filter, Range, cuts_of_ranges
 from belman.assignment.documents import Arm
-from belman.assignment.leaves import BELOW, IS, NOT_BELOW, Leaves, Test
+from belman.assignment.leaves import BELOW, IS, NOT_BELOW, Asked, Leaves
 from belman.bridges.flags import Flag
 from belman.errors import SettingError, shown
 
@@ -67,7 +67,7 @@ def condition(context: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"$exists": False} if value is None else value for name, value in context.items()}
 
 
-def in_leaf(where: Sequence[Test]) -> dict[str, Any]:
+def in_leaf(where: Sequence[Asked]) -> dict[str, Any]:
     """Return the tests of a leaf as a targeting condition; {} without any.
 
     >>> in_leaf([("age", "not below", 30.0)])

@@ -34,7 +34,7 @@ class Circle(NamedTuple):
         return GrowthBook(self.version).points
 
 
-class Test(NamedTuple):
+class Within(NamedTuple):
     """A condition for going on: the bucket on a circle lies in one of the ranges."""
 
     circle: Circle
@@ -62,7 +62,7 @@ class Rule:
 
     key: str
     condition: Any
-    tests: tuple[Test, ...]
+    tests: tuple[Within, ...]
     circle: Circle
     forced: Any
     values: tuple[Any, ...]
@@ -143,7 +143,7 @@ def _rule(feature: str, found: Mapping[str, Any], bandits: Mapping[str, Any]) ->
     if not tests and found.get("namespace"):
         name, start, end = found["namespace"]
         ranges = ((float(start), float(end)),)
-        tests = [Test(_circle(attribute, f"__{name}", 1), ranges)]
+        tests = [Within(_circle(attribute, f"__{name}", 1), ranges)]
     meta = [*(found.get("meta") or ()), *({} for _ in values)][: len(values)]
     if any(one.get("passthrough") for one in meta):
         raise SettingError("it lets units pass to the next rule (a holdout), which is not followed")
@@ -159,9 +159,9 @@ def _circle(attribute: Any, seed: str, version: Any) -> Circle:
     return Circle(str(attribute), seed, int(version))
 
 
-def _filter(found: Mapping[str, Any]) -> Test:
+def _filter(found: Mapping[str, Any]) -> Within:
     seed, version = str(found.get("seed", "")), found.get("hashVersion", 2)
-    return Test(_circle(found.get("attribute", "id"), seed, version), _pairs(found["ranges"]))
+    return Within(_circle(found.get("attribute", "id"), seed, version), _pairs(found["ranges"]))
 
 
 def _share(found: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from belman.assignment.allotment import in_points
 from belman.assignment.contexts import MISSING, NUMBER, Contexts
-from belman.assignment.leaves import BELOW, IS, IS_NOT, NOT_BELOW, Leaf, Leaves, Test
+from belman.assignment.leaves import BELOW, IS, IS_NOT, NOT_BELOW, Asked, Leaf, Leaves
 from belman.deciders.featured.at_edge import chances_among
 from belman.deciders.featured.slots import Floats, Slots
 
@@ -37,9 +37,9 @@ class _Node:
     """A part of the sample, its tests, and the best split of it: what it explains, its tests."""
 
     rows: NDArray[np.int64]
-    where: tuple[Test, ...]
+    where: tuple[Asked, ...]
     gain: float = 0.0
-    split: tuple[Test, Test] | None = None
+    split: tuple[Asked, Asked] | None = None
     below: Part | None = None
 
 
@@ -86,9 +86,9 @@ def sample(seen: Slots, names: Sequence[str] | Any, rng: np.random.Generator) ->
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _splits(contexts: list[Context], decides: Contexts) -> list[tuple[Test, Test, Part]]:
+def _splits(contexts: list[Context], decides: Contexts) -> list[tuple[Asked, Asked, Part]]:
     """Pairs of tests, and which of the sample pass the first."""
-    found: list[tuple[Test, Test, Part]] = []
+    found: list[tuple[Asked, Asked, Part]] = []
     for name in decides.names:
         cells = [context[name] for context in contexts]
         numbers = np.array([one if isinstance(one, float) else np.nan for one in cells])
@@ -105,7 +105,7 @@ def _splits(contexts: list[Context], decides: Contexts) -> list[tuple[Test, Test
 
 
 def _grown(
-    contexts: list[Context], chances: Floats, splits: list[tuple[Test, Test, Part]]
+    contexts: list[Context], chances: Floats, splits: list[tuple[Asked, Asked, Part]]
 ) -> list[_Node]:
     """The leaves: the split that explains most comes first, as long as one explains enough."""
     size = len(contexts)
@@ -124,7 +124,7 @@ def _grown(
     return nodes
 
 
-def _consider(node: _Node, chances: Floats, splits: list[tuple[Test, Test, Part]]) -> None:
+def _consider(node: _Node, chances: Floats, splits: list[tuple[Asked, Asked, Part]]) -> None:
     """Find the split of a node that leaves the least squares."""
     own = chances[node.rows]
     if len(node.where) >= DEEPEST or not len(splits):
