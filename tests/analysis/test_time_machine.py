@@ -230,6 +230,11 @@ def test_ambiguous_histories_are_refused(tmp_path, files, words):
         read_payloads(folder(tmp_path, files))
 
 
+def test_times_that_are_none():
+    with pytest.raises(SettingError, match="which is no time"):
+        read_payloads({float("nan"): payload([1, 0, 0])})
+
+
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(SettingError, match="cannot be read"):
         read_payloads(tmp_path / "none")

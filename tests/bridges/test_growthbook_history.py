@@ -46,6 +46,10 @@ PAYLOADS = {
         {"condition": {"country": {"$inGroup": "south", "$exists": True}},
          "variations": ["red", "blue"], "weights": [0.9, 0.1]},
         {"condition": {"paid": True}, "force": "blue", "range": [0.2, 0.4]},
+        {"condition": {"country": {"$inGroup": ["south"]}}, "force": "red"},
+        {"condition": {"country": {"$in": "it"}}, "force": "red"},
+        {"condition": {"country": {"$notInGroup": "north", "$gt": "f", "$type": "string"}},
+         "variations": ["blue", "red"], "coverage": 0.3},
         {"condition": {"name": {"$notRegexi": "A", "$nini": ["Bob"]}},
          "variations": ["red", "green"]}],
     "a contextual bandit": [

@@ -45,6 +45,19 @@ def test_what_every_arm_would_have_earned(past):
     assert [one["policy"] for one in told["policies"]] == ["blue", "green", "red"]
 
 
+def test_a_log_in_parquet(past, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pip install 'belman[parquet]'")
+    from pyarrow import csv as reader
+    from pyarrow import parquet
+
+    assert pyarrow
+    path = tmp_path / "log.parquet"
+    parquet.write_table(reader.read_csv(past[0]), path)
+    assert replay(str(path), "--from", "growthbook", past[1], "--json") == replay(
+        past[0], "--from", "growthbook", past[1], "--json"
+    ).replace("log.csv", "log.parquet")
+
+
 def test_what_a_split_would_have_earned(past):
     words = ["--play", "blue=0.5,red=0.5", "--play", "green", "--level", "0.8", "--json"]
     told = json.loads(replay(past[0], "--from", "growthbook", past[1], *words))

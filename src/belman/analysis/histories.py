@@ -7,6 +7,7 @@ it in the same place.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -122,6 +123,9 @@ def in_order(held: Sequence[Held[T]], source: str) -> list[Held[T]]:
     """What held, by time; SettingError where two things held from the same time."""
     if not held:
         raise SettingError(f"{source} is empty: give what held, with the time from which it did")
+    for one in held:
+        if not math.isfinite(one.since):
+            raise SettingError(f"{source}: {one.name} holds from {one.since}, which is no time")
     found = sorted(held, key=lambda one: one.since)
     for one, other in pairwise(found):
         if one.since == other.since:

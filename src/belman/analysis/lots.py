@@ -90,7 +90,7 @@ def drawn_again(
         words = _why(log, history, mismatched, versions, coded, word, spelling, times, since)
         share = mismatched.size / max(rows.size, 1)
         if share > contradicted:
-            many = f"{mismatched.size:,} of {rows.size:,} rows ({100 * share:.2g} %)"
+            many = f"{mismatched.size:,} of {rows.size:,} rows ({100 * share:.3g} %)"
             raise SettingError(
                 f"{account.source}: {many} have another variation than the hash gives. More than "
                 f"{100 * contradicted:g} % are refused, since chances would be those of other "

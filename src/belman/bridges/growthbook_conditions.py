@@ -207,7 +207,7 @@ def _padded(version: Any) -> str:
 
 def _group(groups: Groups, name: Any) -> list[Any] | None:
     """The values of a saved group: none if there is no such group, None if it is no list."""
-    found = groups.get(name, [])
+    found = groups.get(name, []) if isinstance(name, str) else None
     if isinstance(found, Mapping) and found.get("type") == "list":
         found = found.get("values")
     return found if isinstance(found, list) else None
