@@ -5,6 +5,7 @@ document says, and the study learns from what came of it.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from functools import partial
 
@@ -120,6 +121,32 @@ def test_the_time_machine_knows_leaves(storage):
         found = time_machine(log, past)
         assert found.account.used == 500
         assert found.columns()["chance"] == pytest.approx([row["p"] for row in log])
+
+
+def test_a_window_two_services_and_a_new_arm(storage):
+    """A row waits, is known again by another process, and counts when its window has closed; arms
+    that are new get leaves of their own.
+    """
+    study = contextual(storage, window=3600.0)
+    weights, now = study.publish(100, by="growthbook", every=60.0), time.time()
+    rng, rows = np.random.default_rng(5), []
+    for i in range(40):
+        who = user(rng)
+        arm = belman.assign(weights, f"u{i}", who).arm
+        when = now if i % 2 else now - 7_200.0
+        rows.append((f"u{i}", weights.version, arm, 1.0, when, None, who))
+    other = Study("offer", storage)
+    assert other.weights() == weights
+    assert study.observe(rows) == 40
+    assert other.observe(rows) == 40
+    assert (other.status()["told"], other.status()["waiting"]) == (90 + 20, 20)
+    study.add_arm("red")
+    later = other.weights()
+    assert later.arms == ("blue", "green", "red")
+    assert all(len(leaf.points) == 3 for leaf in later.contexts.leaves)
+    who = {"age": 30.0, "country": "fr"}
+    assert flag_of(other).decided("u1", who | {"more": 1}) == belman.assign(later, "u1", who)
+    study.check()
 
 
 def test_floors_a_control_and_one_arm_alone(storage):
