@@ -72,6 +72,20 @@ def test_chances_that_are_not_those_of_the_arms_are_noticed():
     assert "should be 1" in belman.evaluate(table, "b").warnings[0]
 
 
+def test_units_with_several_rows_count_once():
+    """Rows that are there twice say no more than once, and no ends are exact."""
+    table = log(np.random.default_rng(4), 1_000)
+    once = belman.evaluate(table, {"a": 0.5, "b": 0.5})
+    twice = {name: np.repeat(cells, 2) for name, cells in table.items()}
+    twice["who"] = np.repeat(np.arange(1_000), 2)
+    found = belman.evaluate(twice, {"a": 0.5, "b": 0.5}, unit="who")
+    for name in ("IPS", "self-normalised"):
+        assert found[name].value == pytest.approx(once[name].value)
+        assert found[name].error == pytest.approx(once[name].error)
+    assert once["IPS"].exact
+    assert not found["IPS"].exact
+
+
 @pytest.mark.parametrize(
     ("change", "policy", "error", "message"),
     [

@@ -8,9 +8,12 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import belman
 from belman.bridges import growthbook
+from tests.bridges.test_growthbook_leaves import contextual, user
 from tests.waiting import HANG
 
 FOLDER = Path(__file__).with_name("node")
@@ -80,6 +83,41 @@ def test_growthbook(service, flags):
     assert len(rows) == UNITS
     check(flags["checkout"], rows)
     assert found["french"] == str(flags["offer"].weights({"country": "fr"}).version)
+
+
+def test_growthbook_decides_by_leaves(service):
+    """A study along features: every unit gets what its weights document says, also where the
+    client knows less of it.
+    """
+    study = contextual(service.storage)
+    weights = study.publish(100, by="growthbook")
+    assert len(weights.contexts.leaves) > 1
+    rng = np.random.default_rng(6)
+    units_of = {f"user-{i}": user(rng) for i in range(UNITS)}
+    script = """
+    import { GrowthBookClient } from "@growthbook/growthbook";
+    const seen = [];
+    const client = new GrowthBookClient({
+      apiHost: url, clientKey: "sdk-1",
+      trackingCallback: (experiment, result) => { seen.push([experiment, result]); },
+    });
+    await client.init({ timeout: 20000 });
+    for (const [id, who] of Object.entries(all)) {
+      client.evalFeature("offer", { attributes: { id, ...who } });
+    }
+    console.log(JSON.stringify(seen));
+    client.destroy();
+    """
+    rows = [
+        growthbook.row(experiment, result, float(i % 2), context=units_of[result["hashValue"]])
+        for i, (experiment, result) in enumerate(run(script, service, all=units_of))
+    ]
+    assert len(rows) == UNITS
+    for row in rows:
+        assert belman.assign(weights, row["unit"], row["context"]).arm == row["arm"]
+    before = study.status()["told"]
+    assert study.observe(rows) == UNITS
+    assert study.status()["told"] == before + UNITS
 
 
 SERVER = """

@@ -257,7 +257,7 @@ def test_assigners_that_cannot_be_are_refused(make, words):
 
 def test_what_no_foreign_hash_can_do_is_refused(opened):
     contexts = opened(arms=["a", "b"], context=["country"])
-    with pytest.raises(StudyError, match="only belman's own clients"):
-        contexts.publish(10, by="growthbook")
+    with pytest.raises(StudyError, match="only belman's own clients and GrowthBook's"):
+        contexts.publish(10, by="eppo")
     with pytest.raises(SettingError, match="unknown assigner 'growthbok'"):
         opened("other").publish(10, by="growthbok")

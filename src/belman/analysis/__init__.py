@@ -5,6 +5,18 @@ from __future__ import annotations
 from belman.analysis.analysis import Analysis
 from belman.analysis.evaluation import Evaluation, evaluate
 from belman.analysis.making import analyse
+from belman.analysis.recomputing import TimeMachine, time_machine
 from belman.analysis.replaying import WhatIf, what_if
+from belman.analysis.weights_history import read_weights
 
-__all__ = ["Analysis", "Evaluation", "WhatIf", "analyse", "evaluate", "what_if"]
+__all__ = [
+    "Analysis",
+    "Evaluation",
+    "TimeMachine",
+    "WhatIf",
+    "analyse",
+    "evaluate",
+    "read_weights",
+    "time_machine",
+    "what_if",
+]

@@ -140,6 +140,7 @@ def evaluate(
     context: Sequence[str] = (),
     range: tuple[float, float] | None = None,
     predictions: ArrayLike | None = None,
+    unit: str | None = None,
     level: float = 0.95,
 ) -> Evaluation:
     """Say what a policy would have earned, from any log with chances.
@@ -162,6 +163,9 @@ def evaluate(
         rewards are 0 or 1.
     predictions
         Expected rewards by row and arm, if you have a model; it must not have seen its own row.
+    unit
+        The column of whom arms were given to, where some have several rows: errors then count
+        each of them once.
 
     >>> rng = np.random.default_rng(7)
     >>> arms = rng.choice(["a", "b"], 4_000, p=[0.8, 0.2])
@@ -175,7 +179,7 @@ def evaluate(
     if not 0.0 < level < 1.0:
         raise SettingError(f"level={level!r} is not valid: it must lie between 0 and 1")
     frame = data if isinstance(data, Frame) else frames.read(data)
-    frame.require(*context, *(name for name in (arm, reward, chance) if name is not None))
+    frame.require(*context, *(name for name in (arm, reward, chance, unit) if name is not None))
     arm = arm or found_column(frame, ARM, "arms", "arm=")
     reward = reward or found_column(frame, REWARD, "rewards", "reward=")
     chance = chance or found_column(frame, CHANCE, "chances", "chance=")
@@ -185,16 +189,28 @@ def evaluate(
     arms = list(dict.fromkeys(names))
     place = {name: i for i, name in enumerate(arms)}
     played = np.array([place[name] for name in names], dtype=np.int64)
-    target = _target(policy, frame, arms, context)
+    target = target_of(policy, frame, arms, context)
     weights = target[np.arange(played.size), played] / chances
     if predictions is None:
-        believed = _foretold(_features(frame, context), played, rewards, len(arms))
+        believed = foretold(features_of(frame, context), played, rewards, len(arms))
     else:
         believed = np.asarray(predictions, dtype=np.float64)
         if believed.shape != target.shape:
             raise SettingError(f"predictions have the shape {believed.shape}: give {target.shape}")
-    ends = (0.0, 1.0) if range is None and np.isin(rewards, (0.0, 1.0)).all() else range
-    return _evaluation(rewards, weights, target, believed, played, ends, level)
+    owners = None if unit is None else places_of(frame.names(unit))
+    ends = ends_of(rewards, range)
+    return evaluation_of(rewards, weights, target, believed, played, ends, level, owners)
+
+
+def places_of(names: Sequence[Any]) -> Whole:
+    """The place of each name among all of them, in the order in which they appear."""
+    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def ends_of(rewards: Floats, given: Ends | None) -> Ends | None:
+    """The ends between which rewards lie: those that were given, or 0 and 1."""
+    return (0.0, 1.0) if given is None and np.isin(rewards, (0.0, 1.0)).all() else given
 
 
 def _chances(frame: Frame, name: str) -> Floats:
@@ -212,7 +228,7 @@ def _chances(frame: Frame, name: str) -> Floats:
 # The policy that is asked about
 
 
-def _target(policy: Target, frame: Frame, arms: list[str], context: Sequence[str]) -> Floats:
+def target_of(policy: Target, frame: Frame, arms: list[str], context: Sequence[str]) -> Floats:
     """The chances of every arm in every row."""
     size = len(frame)
     if isinstance(policy, (str, Mapping)):
@@ -253,7 +269,7 @@ def _shares(given: Any, arms: list[str]) -> Floats:
 # What a model foretells
 
 
-def _features(frame: Frame, context: Sequence[str]) -> Floats:
+def features_of(frame: Frame, context: Sequence[str]) -> Floats:
     """Numbers about their mean, a column for each of the commonest texts, and a constant."""
     columns = [np.ones(len(frame))]
     for name in context:
@@ -272,7 +288,7 @@ def _features(frame: Frame, context: Sequence[str]) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _foretold(features: Floats, played: Whole, rewards: Floats, arms: int) -> Floats:
+def foretold(features: Floats, played: Whole, rewards: Floats, arms: int) -> Floats:
     """Expected rewards of all arms in every row, by least squares on the rows before it.
 
     An arm's coefficients are drawn towards those of all arms, whose constant is not drawn to 0.
@@ -299,7 +315,7 @@ def _foretold(features: Floats, played: Whole, rewards: Floats, arms: int) -> Fl
 # Estimates
 
 
-def _evaluation(
+def evaluation_of(
     rewards: Floats,
     weights: Floats,
     target: Floats,
@@ -307,31 +323,44 @@ def _evaluation(
     played: Whole,
     ends: Ends | None,
     level: float,
+    units: Whole | None = None,
+    steady: Floats | None = None,
 ) -> Evaluation:
+    """Estimate the value of a policy from arrays with a row a decision, in the order of time.
+
+    Errors are those of `units`, where these are given. `steady` weighs rows by what was known
+    before they came: the estimate `steady` is the doubly robust one with these weights.
+    """
     size = rewards.size
     weighted = weights * rewards
     mean_weight = float(weights.mean())
+    owners = np.arange(size) if units is None else np.unique(units, return_inverse=True)[1]
     exact = None
     if ends is not None:
         low, high = ends
         if not low < high or not ((rewards >= low) & (rewards <= high)).all():
             raise SettingError(f"range={ends!r} does not hold all rewards: give (low, high)")
-        scaled = (rewards - low) / (high - low)
-        found = policy_value_sequence(scaled, weights, 1.0 - level)
-        exact = (low + (high - low) * found[0], low + (high - low) * found[1])
+        if int(owners.max()) + 1 == size:  # or else a row is foretold by those of its unit
+            scaled = (rewards - low) / (high - low)
+            found = policy_value_sequence(scaled, weights, 1.0 - level)
+            exact = (low + (high - low) * found[0], low + (high - low) * found[1])
     own = float(weighted.sum() / weights.sum()) if mean_weight > 0.0 else math.nan
     residual = (weighted - own * weights) / (mean_weight or math.nan)
     rows = np.arange(size)
     robust = (target * believed).sum(1) + weights * (rewards - believed[rows, played])
-    values = (
-        _value("IPS", float(weighted.mean()), weighted, level, exact),
-        _value("self-normalised", own, residual, level, None),
-        _value("doubly robust", float(robust.mean()), robust, level, None),
-    )
+    values = [
+        _value("IPS", float(weighted.mean()), weighted, level, exact, owners),
+        _value("self-normalised", own, residual, level, None, owners),
+        _value("doubly robust", float(robust.mean()), robust, level, None, owners),
+    ]
+    if steady is not None:
+        even = steady / steady.mean()
+        centre = float((even * robust).mean())
+        values.append(_value("steady", centre, even * (robust - centre), level, None, owners))
     squares = float((weights**2).sum())
     effective = float(weights.sum()) ** 2 / squares if squares else 0.0
     warnings = []
-    error = float(weights.std()) / math.sqrt(size)
+    error = _error(weights, owners)
     if abs(mean_weight - 1.0) > _ALIKE * error + 1e-9:
         warnings.append(
             f"Weights are {mean_weight:.3g} on average, and should be 1: the logged chances are "
@@ -342,16 +371,26 @@ def _evaluation(
             f"The log is worth {effective:.0f} rows of the policy: intervals of so few mislead."
         )
     return Evaluation(
-        size, float(rewards.mean()), effective, mean_weight, values, level, tuple(warnings)
+        size, float(rewards.mean()), effective, mean_weight, tuple(values), level, tuple(warnings)
     )
 
 
-def _value(name: str, value: float, terms: Floats, level: float, exact: Ends | None) -> Value:
+def _error(terms: Floats, owners: Whole) -> float:
+    """The standard error of the mean of terms, those of an owner together; NaN of one owner."""
+    sums = np.bincount(owners, weights=terms - terms.mean())
+    if sums.size < 2:
+        return math.nan
+    return math.sqrt(float((sums**2).sum()) * sums.size / (sums.size - 1.0)) / terms.size
+
+
+def _value(
+    name: str, value: float, terms: Floats, level: float, exact: Ends | None, owners: Whole
+) -> Value:
     """An estimate that is the mean of terms, or has their error."""
     from scipy.special import ndtri
 
-    error = float(terms.std(ddof=1)) / math.sqrt(terms.size) if terms.size > 1 else math.nan
+    error = _error(terms, owners)
     score = float(ndtri(0.5 + 0.5 * level))
-    far = max(any_look_score(terms.size, 1.0 - level), score)
+    far = max(any_look_score(int(owners.max()) + 1, 1.0 - level), score)
     one, ever = ((value - width * error, value + width * error) for width in (score, far))
     return Value(name, value, error, one, exact or ever, exact is not None)

@@ -514,6 +514,37 @@ function prepareContexts({ contexts, arms, floors }) {
   return { names, slots, draws, columns, levels, free, most, control: isNone(control) ? null : control };
 }
 
+// What decides by context as the leaves of a tree; refuses what Python refuses (leaves.py).
+function prepareLeaves({ contexts, arms }, assigner) {
+  const { names, leaves } = contexts;
+  const kinds = { below: "number", "not below": "number", is: "string", "is not": "string" };
+  const isTest = (test) =>
+    Array.isArray(test) && test.length === 3 && typeof test[0] === "string" && Object.hasOwn(names, test[0]) &&
+    Object.hasOwn(kinds, test[1]) && typeof test[2] === kinds[test[1]] && (typeof test[2] === "string" || isNumber(test[2]));
+  const holds =
+    assigner?.points !== undefined && isObject(names) &&
+    Object.values(names).every((kind) => [null, "number", "category"].includes(kind)) &&
+    Array.isArray(leaves) && leaves.length > 0 && leaves.length <= 64 &&
+    leaves.every((leaf, i) =>
+      isObject(leaf) && Array.isArray(leaf.where) && leaf.where.length <= (i === leaves.length - 1 ? 0 : 16) &&
+      leaf.where.every(isTest) && Array.isArray(leaf.points) && leaf.points.length === arms.length &&
+      leaf.points.every((one) => isWhole(one, 0)) &&
+      leaf.points.reduce((sum, one) => sum + one, 0) === assigner.points);
+  if (!holds) throw refused("its leaves cannot be");
+  return { names, leaves };
+}
+
+// The points of the first leaf whose tests a context passes.
+function pointsOfLeaf({ names, leaves }, context) {
+  const values = valuesOf(names, context);
+  const passes = ([name, test, of]) => {
+    const value = values[name];
+    if (test.endsWith("below")) return (typeof value === "number" && value < of) === (test === "below");
+    return (value === of) === (test === "is");
+  };
+  return leaves.find(({ where }) => where.every(passes)).points;
+}
+
 // The values of a context that are not missing.
 function valuesOf(names, context) {
   if (!isObject(context)) throw new TypeError(`context ${String(context)} is not valid: give { name: value }`);
@@ -593,7 +624,8 @@ function prepare(weights) {
   check(weights);
   const counts = new Array(weights.arms.length).fill(0);
   const assigner = prepareAssigner(weights.assigner), points = assigner?.points ?? POINTS;
-  if (assigner !== null && !isNone(weights.contexts)) throw refused("its assigner cannot decide by contexts");
+  const inLeaves = isObject(weights.contexts) && Object.hasOwn(weights.contexts, "leaves");
+  if (assigner !== null && !isNone(weights.contexts) && !inLeaves) throw refused("its assigner cannot decide by contexts");
   const ends = new Float64Array(weights.cuts.length);
   let last = 0;
   weights.cuts.forEach((cut, i) => {
@@ -616,7 +648,7 @@ function prepare(weights) {
     prefix: encoder.encode(weights.salt + "\0"),
     ends,
     answers: weights.cuts.map(([, arm]) => answers[arm]),
-    contexts: isNone(weights.contexts) ? null : prepareContexts(weights),
+    contexts: inLeaves ? prepareLeaves(weights, assigner) : isNone(weights.contexts) ? null : prepareContexts(weights),
   };
   prepared.set(weights, ready);
   return ready;
@@ -626,10 +658,12 @@ function look({ assigner, prefix, ends, answers, contexts }, unit, weights, cont
   const name = nameOf(unit);
   const at = assigner === null ? pointOf(prefix, name) : bucketOf(weights.salt, name, assigner.version);
   if (contexts !== null && !isNone(context)) {
-    const counts = pointsIn(contexts, weights.floors, context);
+    if (assigner !== null && !takesPart(assigner, name)) throw new TypeError(`unit ${name} takes no part in version ${weights.version}`);
+    const counts = contexts.leaves ? pointsOfLeaf(contexts, context) : pointsIn(contexts, weights.floors, context);
     let arm = 0;
     for (let end = counts[0]; at >= end; end += counts[arm]) arm++;
-    return Object.freeze({ arm: weights.arms[arm], chance: counts[arm] / POINTS, version: weights.version });
+    const points = assigner?.points ?? POINTS;
+    return Object.freeze({ arm: weights.arms[arm], chance: counts[arm] / points, version: weights.version });
   }
   let low = 0, high = ends.length - 1;
   while (low < high) {

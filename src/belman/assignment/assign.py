@@ -71,7 +71,7 @@ def assign(weights: Weights, unit: Unit, context: Mapping[str, Any] | None = Non
     Assignment(arm='green', chance=0.25, version=1)
     """
     if weights.assigner is not None:
-        return weights.answer(point_in(weights, unit))
+        return weights.answer(point_in(weights, unit), context)
     try:
         digest = blake2s(weights.prefix + unit.encode()).digest()  # type: ignore[union-attr]
     except (AttributeError, UnicodeEncodeError):

@@ -105,27 +105,7 @@ class Contexts:
 
     def check(self, context: object) -> dict[str, float | str]:
         """Return the values of a context that are not missing; WeightsError where one cannot be."""
-        if not isinstance(context, Mapping):
-            raise WeightsError(f"context={shown(context)} is not valid: give {{name: value}}")
-        found = dict[str, float | str]()
-        for name, value in context.items():
-            if name not in self.names:
-                raise WeightsError(f"context has {shown(name)}: it has {', '.join(self.names)}")
-            if value is None or value != value:
-                continue
-            if isinstance(value, bool):
-                value = str(value)
-            kind = CATEGORY if isinstance(value, str) else NUMBER
-            fits = self.names[name] in (None, kind) and (
-                len(value) <= LONGEST
-                if isinstance(value, str)
-                else isinstance(value, (int, float)) and abs(value) <= LARGEST
-            )
-            if not fits:
-                allowed = f"a {self.names[name] or 'number or category'} of the study"
-                raise WeightsError(f"{name}={shown(value)} is not allowed: it must be {allowed}")
-            found[name] = value
-        return found
+        return values_in(self.names, context)
 
     def filled(self, context: object) -> list[tuple[int, int]]:
         """Return the slots of a context that are not 0: (place, number in units of 2⁻¹⁶)."""
@@ -146,6 +126,10 @@ class Contexts:
         return found + [(place, ONE) for place in places if place is not None]
 
     # Chances
+
+    def counts(self, context: object, floors: Sequence[float]) -> Points:
+        """Return the points of every arm in a context."""
+        return self.points(self.wins(context), floors)
 
     def wins(self, context: object) -> list[int]:
         """Return in how many draws each arm is the best in a context; equals take turns."""
@@ -191,6 +175,31 @@ class Contexts:
             shares = [share + more if arm in free else 0.0 for arm, share in enumerate(shares)]
             shares[leader] = self.most * self.draws
         return shares
+
+
+def values_in(names: Mapping[str, str | None], context: object) -> dict[str, float | str]:
+    """Return the values of a context that are not missing; WeightsError where one cannot be."""
+    if not isinstance(context, Mapping):
+        raise WeightsError(f"context={shown(context)} is not valid: give {{name: value}}")
+    found = dict[str, float | str]()
+    for name, value in context.items():
+        if name not in names:
+            raise WeightsError(f"context has {shown(name)}: it has {', '.join(names)}")
+        if value is None or value != value:
+            continue
+        if isinstance(value, bool):
+            value = str(value)
+        kind = CATEGORY if isinstance(value, str) else NUMBER
+        fits = names[name] in (None, kind) and (
+            len(value) <= LONGEST
+            if isinstance(value, str)
+            else isinstance(value, (int, float)) and abs(value) <= LARGEST
+        )
+        if not fits:
+            allowed = f"a {names[name] or 'number or category'} of the study"
+            raise WeightsError(f"{name}={shown(value)} is not allowed: it must be {allowed}")
+        found[name] = value
+    return found
 
 
 def _standardised(kind: str, value: float, centre: float, spread: float) -> float:

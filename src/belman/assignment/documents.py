@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
 from .assigners import BELMAN, OUTSIDE, Assigner, GrowthBook, assigner_in, points_of
 from .contexts import Contexts
+from .leaves import Leaves
 from .refusals import BelmanError, WeightsError
 
 FORMAT = "belman-weights/1"
@@ -51,7 +52,8 @@ class Weights:
     named, and so on up to 2³². `weights` are the shares of points, exactly. `floors` are the least
     weights that were asked for, `decisions` for how many decisions the weights were made, and
     `published` and `valid_until` times in seconds since 1970. With `contexts` a unit is assigned by
-    its context, and cuts and weights are for units without a context. The `assigner` says who
+    its context, and cuts and weights are for units without a context; where GrowthBook assigns,
+    by the leaves of a tree. The `assigner` says who
     hashes units, where that is not belman: then ends go up to its number of points, points at the
     place −1 have no arm, and weights are shares of those that have one.
 
@@ -71,7 +73,7 @@ class Weights:
     decisions: int | None = None
     published: float | None = None
     valid_until: float | None = None
-    contexts: Contexts | None = None
+    contexts: Contexts | Leaves | None = None
     assigner: Assigner | None = None
     weights: tuple[float, ...] = field(init=False)
     prefix: bytes = field(init=False, repr=False, compare=False)
@@ -103,7 +105,7 @@ class Weights:
         decisions: int | None = None,
         published: float | None = None,
         valid_until: float | None = None,
-        contexts: Contexts | None = None,
+        contexts: Contexts | Leaves | None = None,
         assigner: Assigner | None = None,
     ) -> Weights:
         """The first weights of a study, one stretch of points an arm."""
@@ -144,8 +146,8 @@ class Weights:
         """
         if self.contexts is None or context is None:
             return self.weights
-        counts = self.contexts.points(self.contexts.wins(context), self.floors)
-        return tuple(count / POINTS for count in counts)
+        points = points_of(self.assigner)
+        return tuple(count / points for count in self.contexts.counts(context, self.floors))
 
     @property
     def by(self) -> str:
@@ -161,11 +163,13 @@ class Weights:
             if found is None:
                 raise WeightsError(f"this unit takes no part in version {self.version}")
             return found
-        end, chances = 0.0, self.chances(context)
-        for arm, chance in enumerate(chances):
-            end += chance * POINTS
+        if place < 0:
+            raise WeightsError(f"this unit takes no part in version {self.version}")
+        end, points = 0, points_of(self.assigner)
+        for arm, count in enumerate(self.contexts.counts(context, self.floors)):
+            end += count
             if place < end:
-                return Assignment(self.arms[arm], chance, self.version)
+                return Assignment(self.arms[arm], count / points, self.version)
         raise AssertionError("all points belong to an arm")
 
     def described(self) -> dict[str, Any]:
@@ -211,7 +215,8 @@ class Weights:
             ) from None
         given["arms"], given["floors"] = tuple(given["arms"]), tuple(given["floors"])
         if given.get("contexts") is not None:
-            given["contexts"] = Contexts.from_described(given["contexts"])
+            is_tree = isinstance(given["contexts"], dict) and "leaves" in given["contexts"]
+            given["contexts"] = (Leaves if is_tree else Contexts).from_described(given["contexts"])
         if given.get("assigner") is not None:
             given["assigner"] = assigner_in(given["assigner"])
         try:
@@ -227,7 +232,7 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of documents and of signed ones.
 
     >>> sorted(schema()["$defs"])
-    ['assigner', 'contexts', 'envelope', 'weights']
+    ['assigner', 'contexts', 'envelope', 'leaves', 'weights']
     """
     text = Path(__file__).with_name("weights.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
@@ -298,9 +303,14 @@ def _check(made: Weights) -> None:
             raise WeightsError(f"{name}={getattr(made, name)!r} {words}")
     assigner = made.assigner
     _check_cuts(made.cuts, len(made.arms), points_of(assigner), assigner)
-    if made.contexts is not None and assigner is not None:
-        raise WeightsError(f"{assigner.by} cannot decide by the contexts of a document")
-    if made.contexts is not None:
+    if isinstance(made.contexts, Leaves):
+        if not isinstance(assigner, GrowthBook):
+            raise WeightsError("leaves are for the clients of GrowthBook: name them as assigner")
+        if not made.contexts.fits(len(made.arms), assigner.points):
+            raise WeightsError(f"a leaf of this document is not one of {len(made.arms)} arms")
+    elif made.contexts is not None:
+        if assigner is not None:
+            raise WeightsError(f"{assigner.by} cannot decide by the contexts of a document")
         _check_contexts(made.contexts, made.arms, made.floors)
 
 

@@ -1,20 +1,23 @@
 """GrowthBook: studies as its features, its exposures as rows, its experiments as studies.
 
 A client of GrowthBook assigns units by itself, by FNV-1a. Served are the studies whose weights are
-published for that (`publish(by="growthbook")`), each as a feature with one rule, or with one rule a
-segment where the study learns by segment. The `phase` of a rule is the version of its weights.
+published for that (`publish(by="growthbook")`), each as a feature with one rule; with one rule a
+segment where the study learns by segment, and one a leaf where it decides along features. The
+`phase` of a rule is the version of its weights.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from belman.assignment import GrowthBook, Weights
+from belman.assignment.allotment import lay_out
 from belman.assignment.assigners import Filter, Range, cuts_of_ranges
 from belman.assignment.documents import Arm
+from belman.assignment.leaves import BELOW, IS, NOT_BELOW, Asked, Leaves
 from belman.bridges.flags import Flag
 from belman.errors import SettingError, shown
 
@@ -32,7 +35,7 @@ def feature(flag: Flag) -> dict[str, Any] | None:
     """Return a flag as a feature; None where its weights are for other clients."""
     if flag.contexts is None:
         weights = flag.chosen(_is_ours)
-        rules = [] if weights is None else [rule(flag.name, weights)]
+        rules = [] if weights is None else list(_rules(flag.name, weights))
     else:
         rules = [
             rule(flag.name, flag.weights[segment], condition(context))
@@ -40,6 +43,15 @@ def feature(flag: Flag) -> dict[str, Any] | None:
             if _is_ours(flag.weights[segment])
         ]
     return {"defaultValue": flag.default, "rules": rules} if rules else None
+
+
+def _rules(name: str, weights: Weights) -> Iterator[dict[str, Any]]:
+    """Yield a rule for all units, or one for each leaf of a study along features."""
+    if isinstance(weights.contexts, Leaves):
+        for leaf in weights.contexts.leaves:
+            yield rule(name, weights, in_leaf(leaf.where) or None, leaf.points)
+    else:
+        yield rule(name, weights)
 
 
 def _is_ours(weights: Weights) -> bool:
@@ -55,15 +67,42 @@ def condition(context: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {"$exists": False} if value is None else value for name, value in context.items()}
 
 
-def rule(name: str, weights: Weights, where: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return weights as the rule of a feature: the ranges of buckets are those of the document."""
+def in_leaf(where: Sequence[Asked]) -> dict[str, Any]:
+    """Return the tests of a leaf as a targeting condition; {} without any.
+
+    >>> in_leaf([("age", "not below", 30.0)])
+    {'age': {'$not': {'$exists': True, '$lt': 30.0}}}
+    """
+    found = [{name: _asked(test, value)} for name, test, value in where]
+    return found[0] if len(found) == 1 else {"$and": found} if found else {}
+
+
+def _asked(test: str, value: float | str) -> Any:
+    if test in (BELOW, NOT_BELOW):
+        below = {"$exists": True, "$lt": value}
+        return below if test == BELOW else {"$not": below}
+    same = [value, *({"True": [True], "False": [False]}.get(str(value), []))]  # words of a context
+    return {"$in" if test == IS else "$nin": same}
+
+
+def rule(
+    name: str,
+    weights: Weights,
+    where: Mapping[str, Any] | None = None,
+    counts: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """Return weights as the rule of a feature: the ranges of buckets are those of the document, or
+    those of so many `counts` for every arm.
+    """
     found: dict[str, Any] = {} if where is None else {"condition": dict(where)}
     if len(weights.arms) == 1:  # of which the clients make no experiment
         return found | {"force": weights.arms[0]}
     points = weights.cuts[-1][0]
     ranges = [[0.0, 0.0] for _ in weights.arms]
+    cuts = weights.cuts if counts is None else lay_out(counts)
+    shares = weights.weights if counts is None else [count / points for count in counts]
     start = 0
-    for end, arm in weights.cuts:
+    for end, arm in cuts:
         ranges[arm] = [start / points, end / points]
         start = end
     return found | {
@@ -75,14 +114,20 @@ def rule(name: str, weights: Weights, where: Mapping[str, Any] | None = None) ->
         "hashVersion": 2,
         "coverage": 1,
         "variations": list(weights.arms),
-        "weights": list(weights.weights),
+        "weights": list(shares),
         "ranges": ranges,
         "meta": [{"key": str(arm), "name": str(arm)} for arm in weights.arms],
         "disableStickyBucketing": True,
     }
 
 
-def row(experiment: Any, result: Any, reward: float, time: float | None = None) -> dict[str, Any]:
+def row(
+    experiment: Any,
+    result: Any,
+    reward: float,
+    time: float | None = None,
+    context: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return an exposure and what came of it as a row that `observe` takes.
 
     Parameters
@@ -93,6 +138,8 @@ def row(experiment: Any, result: Any, reward: float, time: float | None = None) 
         What came of it.
     time
         Seconds since 1970 at which the unit was assigned, where the study has a window.
+    context
+        The attributes that a study along features decides by, as the unit had them.
 
     Raises
     ------
@@ -113,7 +160,8 @@ def row(experiment: Any, result: Any, reward: float, time: float | None = None) 
         )
     found = {"unit": _part(result, "hashValue"), "version": int(phase)}
     found |= {"arm": _part(result, "value"), "reward": float(reward)}
-    return found if time is None else {**found, "time": time}
+    found |= {} if time is None else {"time": time}
+    return found if context is None else {**found, "context": dict(context)}
 
 
 def _part(of: Any, name: str) -> Any:

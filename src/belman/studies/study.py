@@ -245,7 +245,8 @@ class Study(Looking):
         use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
         with its own versions; in a study that learns by segment it is given as a context,
         {"country": "fr"}, and the weights are that segment's. A study along features publishes
-        draws of its coefficients, by which `assign` decides in a context. Units are hashed `by`
+        draws of its coefficients, by which `assign` decides in a context; for GrowthBook the leaves
+        of a small tree that says nearly the same. Units are hashed `by`
         belman, or as the clients of GrowthBook ("growthbook") or Eppo ("eppo") do. A warning, and a
         note of the report, say where weights are far surer than what is known.
         """

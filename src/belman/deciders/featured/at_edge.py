@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from belman.assignment.allotment import POINTS
 from belman.assignment.contexts import (
     CONSTANT,
     LEVEL,
@@ -41,6 +43,7 @@ from belman.policies.dependent import LinTS
 #: Draws of a document: as many as there is room for.
 MOST_DRAWS, LEAST_DRAWS = 256, 16
 _LARGEST = 32_767.0
+_CELLS = 4_000_000  # values of draws that are worked out at once
 
 
 def contexts(decider: Any, shares: Shares) -> Contexts:
@@ -138,4 +141,27 @@ def _folded(decider: Any, columns: Sequence[Column], theta: Floats, places: list
             found[:, :, parts[0]] += own[:, None] * features[:, parts[1]]
         elif kind == OWN and parts[0] in rows:
             found[:, rows[parts[0]], parts[1]] += own
+    return found
+
+
+def chances_among(
+    decides: Contexts, floors: Sequence[float], contexts: Sequence[Any]
+) -> list[tuple[float, ...]]:
+    """Return the chances of arms in many contexts, as a client finds them one by one."""
+    table, found = np.array(decides.columns, dtype=np.float64), list[tuple[float, ...]]()
+    turns = np.arange(decides.draws)[None, :]
+    rest = iter(contexts)
+    while some := list(islice(rest, max(_CELLS // table.shape[1], 1))):
+        slots = np.zeros((len(some), len(table)))
+        for i, context in enumerate(some):
+            for place, number in decides.filled({} if context is None else context):
+                slots[i, place] = number
+        values = (slots @ table).reshape(len(some), decides.draws, decides.arms)
+        if decides.settled is not None:
+            values[:, :, decides.settled] = -np.inf
+        tied = values == values.max(axis=2, keepdims=True)
+        turn = turns % tied.sum(axis=2)
+        first = np.cumsum(tied, axis=2) - 1 == turn[:, :, None]
+        for own in (tied & first).sum(axis=1).tolist():
+            found.append(tuple(count / POINTS for count in decides.points(own, floors)))
     return found

@@ -16,10 +16,11 @@ import numpy as np
 
 from belman import chance, codec
 from belman.assignment.contexts import Contexts
+from belman.assignment.leaves import Leaves
 from belman.deciders import validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Among, Asking, Choice, Draw, Plain
-from belman.deciders.featured import at_edge, saving, settings, views
+from belman.deciders.featured import at_edge, leaves, saving, settings, views
 from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
 from belman.deciders.featured.columns import Columns
@@ -264,6 +265,10 @@ class FeaturedDecider(InContexts):
     def at_edge(self, shares: Shares) -> Contexts:
         """Return what a client needs to decide by context itself; draws are from `rng`."""
         return at_edge.contexts(self, shares)
+
+    def in_leaves(self, shares: Shares, floors: Sequence[float], points: int) -> Leaves:
+        """Return what a client that knows conditions alone needs: the same in a few leaves."""
+        return leaves.leaves(self, at_edge.contexts(self, shares), floors, points)
 
     def _choice(self, asking: Asking, arm: Any) -> Choice:
         candidate = None if asking.candidates is None else asking.candidates[arm]

@@ -6,10 +6,11 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from belman.assignment import Weights
-from belman.assignment.allotment import POINTS
+from belman.assignment import GrowthBook, Weights
+from belman.assignment.assigners import points_of
 from belman.assignment.contexts import Contexts
 from belman.assignment.documents import is_arm
+from belman.assignment.leaves import Leaves
 from belman.deciders import Asking, FeaturedDecider, SegmentedDecider
 from belman.deciders.segmented.segmented import label
 from belman.errors import ArmError, SettingError, StudyError, listing, nearest, shown
@@ -48,10 +49,10 @@ class Made(NamedTuple):
 
     weights: dict[Any, float]
     floors: dict[Any, float]
-    contexts: Contexts | None = None
+    contexts: Contexts | Leaves | None = None
 
 
-def weights_now(state: State, decisions: int, asking: Asking) -> Made:
+def weights_now(state: State, plan: Plan, asking: Asking) -> Made:
     """The weights of now; in a segment, where these are learnt apart."""
     arms, shares = state.arms, state.settings.shares
     if state.shipped is not None:
@@ -61,10 +62,18 @@ def weights_now(state: State, decisions: int, asking: Asking) -> Made:
         own = dict.fromkeys(arms, shares.uniform / len(arms))
     decider = state.ready()
     if not isinstance(decider, FeaturedDecider):
-        return Made(decider.weights(asking, decisions, shares), own)
-    contexts = decider.at_edge(shares)
-    points = contexts.points(contexts.wins({}), [own.get(arm, 0.0) for arm in arms])
-    weights = {arm: count / POINTS for arm, count in zip(arms, points, strict=True)}
+        return Made(decider.weights(asking, plan.decisions, shares), own)
+    floors, points = [own.get(arm, 0.0) for arm in arms], points_of(plan.assigner)
+    contexts: Contexts | Leaves
+    if plan.assigner is None:
+        contexts = decider.at_edge(shares)
+    elif isinstance(plan.assigner, GrowthBook):
+        contexts = decider.in_leaves(shares, floors, points)
+    else:
+        words = "it decides along features, and only belman's own clients and GrowthBook's can"
+        raise StudyError(f"this study cannot be published for {plan.by}: {words}")
+    counts = contexts.counts({}, floors)
+    weights = {arm: count / points for arm, count in zip(arms, counts, strict=True)}
     return Made(weights, own, contexts)
 
 
@@ -89,10 +98,7 @@ def next_version(
     before = state.publishing.current.get(segment)
     if before is None and len(state.publishing.current) >= MOST_SEGMENTS:
         raise SettingError(f"segment={segment!r}: a study has at most {MOST_SEGMENTS} segments")
-    made = weights_now(state, plan.decisions, asking)
-    if made.contexts is not None and plan.assigner is not None:
-        words = "it decides along features, and only belman's own clients can"
-        raise StudyError(f"study {unit.name!r} cannot be published for {plan.by}: {words}")
+    made = weights_now(state, plan, asking)
     until = None if plan.valid_for is None else unit.now + plan.valid_for
     rest: Any = {"decisions": plan.decisions, "published": unit.now, "valid_until": until}
     rest |= {"floors": made.floors}

@@ -289,19 +289,22 @@ class Places(dict[tuple[Any, Any], int]):
             raise ArmError(f"unknown arm {shown(arm)}: {there}")
         if version is not None and version not in self._versions.logged:
             weights = self._versions[version]
-            if arm not in weights.arms or not weights.weights[weights.arms.index(arm)]:
+            whole = weights.contexts is None  # elsewhere an arm may have a share in some contexts
+            if arm not in weights.arms or (whole and not weights.weights[weights.arms.index(arm)]):
                 raise ArmError(f"arm {arm!r} had no share in version {version}")
         self[pair] = len(self.groups)
         self.groups.append((version, self._known[arm]))
         return self[pair]
 
 
-def check_unit(name: Any, version: int | None, arm: Any, versions: Versions) -> None:
-    """Refuse a unit that got another arm, or has no name, under the version it names."""
+def check_unit(
+    name: Any, version: int | None, arm: Any, versions: Versions, context: Any = None
+) -> None:
+    """Refuse a unit that got another arm in its context, or has no name, under its version."""
     if version is None or version in versions.logged or versions[version].by == Elsewhere.by:
         return
     try:
-        meant = assign(versions[version], name).arm
+        meant = assign(versions[version], name, context or {}).arm
     except WeightsError as error:
         raise SettingError(str(error)) from None
     if meant != arm:

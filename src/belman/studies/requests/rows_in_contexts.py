@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from belman.assignment import Weights, WeightsError
 from belman.assignment.assign import point
+from belman.assignment.contexts import Contexts
+from belman.assignment.leaves import Leaves
+from belman.deciders.featured.at_edge import chances_among
 from belman.deciders.featured.settings import check_kinds
 from belman.errors import ArmError, SettingError
 from belman.studies.outcomes.book import Row
@@ -30,9 +32,6 @@ from belman.studies.requests.rows import (
 )
 from belman.studies.rules.attributes import Attributes
 from belman.studies.unit_of_work import UnitOfWork
-
-#: Values of draws that are worked out at once.
-_CELLS = 4_000_000
 
 Chances = tuple[float, ...]
 Context = dict[str, Any]
@@ -105,30 +104,12 @@ def _chances(rows: Rows, versions: Versions) -> list[Chances | None]:
 
 def chances_in(weights: Weights, contexts: Sequence[Any]) -> list[Chances]:
     """Return the chances of arms in many contexts: those of `Weights.chances`, and faster."""
-    if weights.contexts is None:
+    decides = weights.contexts
+    if decides is None:
         return [weights.weights] * len(contexts)
-    decides, found = weights.contexts, list[Chances]()
-    table = np.array(decides.columns, dtype=np.float64)
-    turns = np.arange(decides.draws)[None, :]
-    rest = iter(contexts)
-    while some := list(islice(rest, max(_CELLS // table.shape[1], 1))):
-        slots = np.zeros((len(some), len(table)))
-        for i, context in enumerate(some):
-            for place, number in decides.filled({} if context is None else context):
-                slots[i, place] = number
-        values = (slots @ table).reshape(len(some), decides.draws, decides.arms)
-        if decides.settled is not None:
-            values[:, :, decides.settled] = -np.inf
-        tied = values == values.max(axis=2, keepdims=True)
-        turn = turns % tied.sum(axis=2)
-        first = np.cumsum(tied, axis=2) - 1 == turn[:, :, None]
-        wins = (tied & first).sum(axis=1).tolist()
-        found += (_shares(decides.points(own, weights.floors)) for own in wins)
-    return found
-
-
-def _shares(points: Sequence[int]) -> Chances:
-    return tuple(count / 2**32 for count in points)
+    if isinstance(decides, Leaves):
+        return [weights.chances({} if one is None else one) for one in contexts]
+    return chances_among(decides, weights.floors, contexts)
 
 
 def _check_units(rows: Rows, chances: Sequence[Chances | None], versions: Versions) -> None:
@@ -139,8 +120,8 @@ def _check_units(rows: Rows, chances: Sequence[Chances | None], versions: Versio
                 continue
             name, arm, weights = (one[at.row - 1] for one in (rows.unit, rows.arm, rows.version))
             document = versions[weights]
-            if document.contexts is None:
-                check_unit(name, weights, arm, versions)
+            if not isinstance(document.contexts, Contexts):
+                check_unit(name, weights, arm, versions, rows.context[at.row - 1])
                 continue
             try:
                 at_point = point(document.salt, name)
