@@ -169,3 +169,12 @@ def test_javascript_assigns_by_growthbooks_hash_and_refuses_other_hashes():
                     assign(weights, unit)
             else:
                 assert assign(weights, unit).arm == arm
+
+
+def test_arms_that_points_are_too_few_for_are_refused():
+    halves = {"a": 0.5, "b": 0.5}
+    with pytest.raises(WeightsError, match="1 points are too few for 2 arms"):
+        Weights.of("s", halves, salt="s", assigner=Eppo(shards=1))
+    one = Weights.of("s", {"a": 1.0}, salt="s", assigner=Eppo(shards=1))
+    with pytest.raises(WeightsError, match="too few"):
+        one.following(halves)

@@ -106,6 +106,8 @@ def broken_contexts() -> list[object]:
         found.append({**document, "contexts": {**parts, "slots": slots}})
         names = {**parts["names"], "age": fragment}
         found.append({**document, "contexts": {**parts, "names": names}})
+    slots = parts["slots"]
+    found.append({**document, "contexts": {**parts, "slots": [slots[0], *slots[:-1]]}})
     for name in parts:
         left = {key: value for key, value in parts.items() if key != name}
         found.append({**document, "contexts": left})
@@ -142,6 +144,22 @@ def test_javascript_assigns_as_python_does():
         for document, unit, context in cases
     ]
     assert node(script, cases) == json.loads(json.dumps(wanted))
+
+
+@needs_node
+def test_odd_documents_are_read_alike():
+    """Others of a name of any kind are words; a settled control has no say."""
+    document = DOCUMENTS[3]
+    names = {**document["contexts"]["names"], "country": None}
+    odd = {**document["contexts"], "names": names, "settled": 0, "control": 0, "most": 0.6}
+    given = [{**document, "contexts": odd}, [{"country": 7}, {"country": "x"}, {}]]
+    script = """
+    console.log(JSON.stringify(given[1].map((context) => assign(given[0], "user-1", context))));
+    """
+    weights = Weights.from_described(given[0])
+    wanted = [assign(weights, "user-1", one)._asdict() for one in given[1]]
+    assert node(script, given) == wanted
+    assert weights.chances({})[0] == pytest.approx(0.1, abs=1e-9)  # its floor and no more
 
 
 @needs_node

@@ -33,6 +33,10 @@ def in_points(weights: Sequence[float], points: int = POINTS) -> list[int]:
     """
     exact = [weight * points for weight in weights]
     least = int(points < POINTS)
+    if sum(number > 0.0 for number in exact) > points:
+        raise WeightsError(
+            f"{points:,} points are too few for {len(exact):,} arms: give more shards"
+        )
     counts = [max(int(number), least if number > 0.0 else 0) for number in exact]
     while (over := sum(counts) - points) > 0:
         most = max(range(len(counts)), key=counts.__getitem__)

@@ -488,7 +488,8 @@ function prepareContexts({ contexts, arms, floors }) {
   const { names, slots, draws, coefficients, settled, most = 1, control } = contexts;
   const parts = {
     names: isObject(names) && Object.values(names).every((kind) => [null, "number", "category"].includes(kind)),
-    slots: Array.isArray(slots) && slots.length > 0 && isObject(names) && slots.every((slot) => isSlot(slot, names)),
+    slots: Array.isArray(slots) && slots.length > 0 && isObject(names) && slots.every((slot) => isSlot(slot, names))
+      && new Set(slots.map((slot) => JSON.stringify(slot))).size === slots.length,
     draws: isWhole(draws, 1) && draws <= 2 ** 31,
     coefficients: typeof coefficients === "string",
     most: isNumber(most) && most >= 0 && most <= 1,
@@ -511,7 +512,7 @@ function prepareContexts({ contexts, arms, floors }) {
   const columns = slots.map((_, i) => Int16Array.from({ length: size }, (_, j) => view.getInt16(2 * (i * size + j), true)));
   const levels = new Set(slots.filter(([kind]) => kind === "level").map(([, name, level]) => JSON.stringify([name, level])));
   const free = arms.map((_, arm) => arm).filter((arm) => arm !== settled);
-  return { names, slots, draws, columns, levels, free, most, control: isNone(control) ? null : control };
+  return { names, slots, draws, columns, levels, free, most, control: isNone(control) || control === settled ? null : control };
 }
 
 // What decides by context as the leaves of a tree; refuses what Python refuses (leaves.py).
@@ -575,7 +576,7 @@ function filled([kind, name, ...rest], values, levels) {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (kind === "missing") return value === undefined ? 65536 : 0;
   if (kind === "level") return value === rest[0] ? 65536 : 0;
-  if (kind === "others") return value !== undefined && !levels.has(JSON.stringify([name, value])) ? 65536 : 0;
+  if (kind === "others") return typeof value === "string" && !levels.has(JSON.stringify([name, value])) ? 65536 : 0;
   return typeof value === "number" ? Math.floor(standardised(kind, value, ...rest) * 65536 + 0.5) : 0;
 }
 

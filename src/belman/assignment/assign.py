@@ -51,8 +51,10 @@ def point_in(weights: Weights, unit: Unit) -> int:
     """
     if weights.assigner is None:
         return point(weights.salt, unit)
+    name = as_text(unit)
     try:
-        return weights.assigner.point(weights.salt, as_text(unit))
+        name.encode()  # GrowthBook's hash would take half a character too
+        return weights.assigner.point(weights.salt, name)
     except UnicodeEncodeError:
         raise WeightsError(
             f"unit={unit!r} cannot be assigned: half a character is not text"

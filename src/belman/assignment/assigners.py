@@ -122,7 +122,7 @@ class GrowthBook:
         """Read plain data."""
         filters = (
             Filter(one["seed"], one["hash_version"], one["ranges"])
-            for one in found.get("filters", ())
+            for one in _listed(found, "filters")
         )
         return cls(found.get("hash_version", 2), tuple(filters))
 
@@ -181,7 +181,7 @@ class Eppo:
     @classmethod
     def from_described(cls, found: Mapping[str, Any]) -> Eppo:
         """Read plain data."""
-        traffic = ((one["salt"], one["ranges"]) for one in found.get("traffic", ()))
+        traffic = ((one["salt"], one["ranges"]) for one in _listed(found, "traffic"))
         return cls(found.get("shards", 10_000), tuple(traffic))
 
 
@@ -238,6 +238,14 @@ def assigner_in(found: Any) -> Assigner:
         return NAMED[by].from_described(found)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise WeightsError(f"the assigner of this document is not valid: {error!r}") from None
+
+
+def _listed(found: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the items of a list, none where it is left out."""
+    items = found.get(name, [])
+    if not isinstance(items, list):
+        raise WeightsError(f"{name}={shown(items)} is not a list")
+    return items
 
 
 def _check_version(version: object) -> None:

@@ -167,7 +167,7 @@ class Contexts:
         if self.most * len(free) <= 1.0:
             return [float(arm in free) for arm in range(self.arms)]
         leader = max(free, key=lambda arm: shares[arm])
-        if self.control is not None and self.control != leader:
+        if self.control in free and self.control != leader:
             least = shares[leader] * (1.0 - self.most) / self.most
             shares[self.control] = max(shares[self.control], least)
         elif shares[leader] > self.most * self.draws:
@@ -232,7 +232,7 @@ def _check(made: Contexts) -> None:
     places = all(one is None or _is_whole(one, 0) for one in (made.settled, made.control))
     for name, holds in (
         ("names", named),
-        ("slots", named and made.slots and all(_is_slot(slot, names) for slot in made.slots)),
+        ("slots", named and _are_slots(made.slots, names)),
         ("draws", _is_whole(made.draws, 1)),
         ("coefficients", isinstance(made.coefficients, str)),
         ("most", _is_number(made.most) and 0.0 <= made.most <= 1.0),
@@ -240,6 +240,11 @@ def _check(made: Contexts) -> None:
     ):
         if not holds:
             raise WeightsError(f"{name} of the contexts of this document are not valid")
+
+
+def _are_slots(slots: Sequence[Slot], names: Mapping[str, str | None]) -> bool:
+    are = bool(slots) and all(_is_slot(slot, names) for slot in slots)
+    return are and len(set(slots)) == len(slots)
 
 
 def _is_slot(slot: Slot, names: Mapping[str, str | None]) -> bool:
