@@ -92,7 +92,7 @@ def test_squares_and_logarithms_are_published_in_the_units_of_the_belief():
         assert knowledge.leading == place
         theta = np.random.default_rng(2).normal(size=(4, len(knowledge.columns)))
         published = decider.at_edge(NO_SHARES)
-        folded = at_edge._folded(decider, knowledge.columns.columns, theta, [0, 1, 2])
+        folded = at_edge.folded(decider, knowledge.columns.columns, theta, [0, 1, 2])
         for seed in range(5):
             asking = decider.check(context(np.random.default_rng(seed)))
             _, rows, places = decider.at_hand(asking)

@@ -70,15 +70,13 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
     draws = min(MOST_DRAWS, 1 << (room.bit_length() - 1))
     inflation = decider.policy.inflation if isinstance(decider.policy, LinTS) else 1.0
     theta = _drawn(form.model, form.belief, decider.rng, draws, inflation)
-    folded = _folded(decider, form.columns.columns, theta, places)[
-        :, :, used
-    ]  # (draws, arms, slots)
+    own = folded(decider, form.columns.columns, theta, places)[:, :, used]  # (draws, arms, slots)
     for at, place in enumerate(used):
         if learnt.context.slots[place].kind == SQUARE:
-            folded[:, :, at] *= ROOT_HALF
-    folded -= folded.mean(axis=1, keepdims=True)  # what all arms share decides nothing
-    largest = float(np.abs(folded).max())
-    whole = np.rint(folded * (_LARGEST / largest if largest > 0.0 else 0.0)).astype("<i2")
+            own[:, :, at] *= ROOT_HALF
+    own -= own.mean(axis=1, keepdims=True)  # what all arms share decides nothing
+    largest = float(np.abs(own).max())
+    whole = np.rint(own * (_LARGEST / largest if largest > 0.0 else 0.0)).astype("<i2")
     text = base64.b64encode(np.ascontiguousarray(whole.transpose(2, 0, 1)).tobytes()).decode()
     control = arms.index(shares.control) if shares.control in arms else None
     settled = control if len(shares.free(arms)) < len(arms) else None
@@ -122,7 +120,7 @@ def _drawn(model: Model, belief: Belief, words: Any, draws: int, inflation: floa
     return found
 
 
-def _folded(decider: Any, columns: Sequence[Column], theta: Floats, places: list[int]) -> Floats:
+def folded(decider: Any, columns: Sequence[Column], theta: Floats, places: list[int]) -> Floats:
     """Return the coefficient of every slot of the context, in each draw and of each arm."""
     learnt = decider.knowledge
     features = np.zeros((len(places), len(learnt.features)))
