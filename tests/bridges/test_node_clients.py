@@ -1,18 +1,22 @@
-"""The clients of GrowthBook and of OpenFeature in Node.js decide by our weights."""
+"""The clients of GrowthBook, OpenFeature and Eppo in Node.js decide by our weights."""
 
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import belman
-from belman.bridges import growthbook
+from belman.bridges import eppo, growthbook
+from belman.studies import open_study
+from tests.bridges.test_eppo import served
 from tests.bridges.test_growthbook_leaves import contextual, user
 from tests.waiting import HANG
 
@@ -167,3 +171,51 @@ WEB = """
 def test_the_web_provider(service, flags):
     found = run(WEB, service)
     check(flags["checkout"], found["rows"])
+
+
+def test_eppo(tmp_path):
+    """Their bandit gets what the study believes, and chooses as we say."""
+    url = f"sqlite:///{tmp_path}/studies.db"
+    settings = {"context": ["age", "country", "member"], "model": "linear", "floor": 0.05}
+    study = open_study("banner", ["blue", "green"], storage=url, seed=7, **settings)
+    study.record([("blue", 0.1 * age, {"age": age, "country": "fr"}) for age in range(20, 60)])
+    study.record([("green", 3.0, {"age": age, "member": True}) for age in range(20, 60)])
+    bandit, rng = eppo.bandit(study), random.Random(7)
+    contexts = [
+        {
+            "age": rng.uniform(10, 70),
+            "country": rng.choice(["fr", "é"]),
+            "member": rng.random() < 0.5,
+        }
+        for _ in range(UNITS)
+    ]
+    contexts = [
+        {name: value for name, value in one.items() if rng.random() < 0.8} for one in contexts
+    ]
+    script = """
+    process.env.LOG_LEVEL = "silent";  // it logs to standard output
+    const { default: eppo } = await import("@eppo/node-server-sdk");
+    const events = [];
+    const client = await eppo.init({
+      apiKey: "any", baseUrl: url, pollingIntervalMs: 3600000,
+      assignmentLogger: { logAssignment() {} },
+      banditLogger: { logBanditAction(event) { events.push(event); } },
+    });
+    client.setIsGracefulFailureMode(false);
+    contexts.forEach((context, i) =>
+      client.getBanditAction("banner", `user-${i}`, context, { blue: {}, green: {} }, "none"));
+    client.stopPolling();
+    process.stdout.write(JSON.stringify(events), () => process.exit(0));
+    """
+    with served(bandit) as address:
+        events = run(script, SimpleNamespace(url=address), contexts=contexts)
+    rows = [eppo.row(event, 1.0, [bandit]) for event in events]
+    assert len(rows) == UNITS
+    for row, given in zip(rows, contexts, strict=True):
+        assert row["chances"] == bandit.chances(given)
+    for arm in bandit.arms:
+        chances = [row["chances"][arm] for row in rows]
+        spread = sum(chance * (1 - chance) for chance in chances) ** 0.5
+        assert abs(sum(row["arm"] == arm for row in rows) - sum(chances)) < 5 * spread
+    assert study.observe(rows) == UNITS
+    study.storage.close()
