@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from belman.assignment.allotment import POINTS
 from belman.assignment.assign import point_in
 from belman.assignment.assigners import Elsewhere, Eppo, Filter, GrowthBook
 from belman.assignment.contexts import Contexts
+from belman.assignment.leaves import Leaf, Leaves
 from tests.assignment.test_assign import VECTORS
 from tests.assignment.test_contexts import broken_contexts
 from tests.assignment.test_javascript import broken_documents
@@ -133,6 +135,23 @@ def some_contexts(rng, arms):
     return Contexts(names, tuple(slots), draws, text, settled, most, control)
 
 
+def some_leaves(rng, arms, points):
+    names = {"age": "number", "pay": "number", "land": "category", "any": None}
+    found = []
+    for _ in range(rng.randrange(1, 5)):
+        tests = [
+            ("age", rng.choice(["below", "not below"]), rng.gauss(20, 30)),
+            ("land", rng.choice(["is", "is not"]), rng.choice(["fr", "é", "True"])),
+            ("any", rng.choice(["below", "not below"]), 3),
+            ("any", rng.choice(["is", "is not"]), "fr"),
+        ]
+        where = tuple(rng.sample(tests, rng.randrange(3)))
+        ends = sorted([0, points, *(rng.randrange(points + 1) for _ in range(arms - 1))])
+        found.append(Leaf(where, tuple(b - a for a, b in pairwise(ends))))
+    found[-1] = Leaf((), found[-1].points)
+    return Leaves(names, tuple(found))
+
+
 def some_context(rng):
     numbers = [0, -0.0, 40, 1e-9, -3.25, 10**12, -1e12, rng.gauss(0, 50), rng.gauss(0, 1e6)]
     words = ["fr", "é", "", "it", "😀" * 200, True, False]
@@ -151,6 +170,8 @@ def some_document(rng):
     arms = list(weights)
     floors = {arm: rng.choice([0.0, rng.random() / len(arms)]) for arm in arms}
     contexts = some_contexts(rng, len(arms)) if assigner is None and rng.random() < 0.7 else None
+    if isinstance(assigner, GrowthBook) and rng.random() < 0.5:
+        contexts = some_leaves(rng, len(arms), assigner.points)
     salt = some_name(rng).replace("\0", "") + "s"
     parts = {"salt": salt, "floors": floors, "contexts": contexts, "assigner": assigner}
     found = Weights.of("checkout", weights, version=rng.randrange(1, 2**53), **parts)

@@ -22,6 +22,7 @@ struct Document {
     cuts: Vec<(f64, i64)>,
     floors: Vec<f64>,
     contexts: Option<Contexts>,
+    tree: Json, // contexts that are leaves
     assigner: Json,
 }
 
@@ -66,9 +67,10 @@ fn document(given: &Json) -> Outcome<Document> {
     let floors: Outcome<Vec<f64>> = given.of("floors").list()?.iter().map(Json::float).collect();
     Ok(Document {
         contexts: match given.of("contexts") {
-            Json::Null => None,
+            inner if *inner == Json::Null || inner.has("leaves") => None,
             inner => Some(contexts(inner, arms.len())?),
         },
+        tree: given.of("contexts").clone(),
         arms,
         version: given.of("version").clone(),
         salt: given.of("salt").text()?.to_string(),
@@ -256,6 +258,31 @@ fn cap(contexts: &Contexts, taking: &[usize], leader: usize, shares: &mut [f64])
     }
 }
 
+/// The points of arms in the first leaf that a context belongs to.
+fn points_in_leaves(tree: &Json, context: &Json) -> Outcome<Vec<f64>> {
+    let Json::Map(names) = tree.of("names") else {
+        return Err("names are a map".into());
+    };
+    let values = values(names, context)?;
+    for leaf in tree.of("leaves").list()? {
+        let mut takes = true;
+        for test in leaf.of("where").list()? {
+            let parts = test.list()?;
+            let value = values.get(parts[0].text()?);
+            let passes = match (value, &parts[2]) {
+                (Some(Value::Number(number)), Json::Number(_)) => *number < parts[2].float()?,
+                (Some(Value::Word(word)), Json::Text(text)) => word == text,
+                _ => false,
+            };
+            takes = takes && passes != parts[1].text()?.contains("not");
+        }
+        if takes {
+            return leaf.of("points").list()?.iter().map(Json::float).collect();
+        }
+    }
+    Err("no leaf is for this context".into())
+}
+
 /// The point of a unit, or none if it takes no part.
 fn point(document: &Document, name: &str) -> Outcome<Option<f64>> {
     let growthbook = |seed: &str, version: i64| match version {
@@ -307,13 +334,17 @@ fn assign(document: &Document, unit: &Json, context: &Json) -> Outcome<Option<(u
     let Some(point) = point(document, &name_of(unit)?)? else {
         return Ok(None);
     };
-    if let (Some(contexts), true) = (&document.contexts, *context != Json::Null) {
-        let points = points_in(document, contexts, context)?;
+    if (document.contexts.is_some() || document.tree.has("leaves")) && *context != Json::Null {
+        let points = match &document.contexts {
+            Some(contexts) => points_in(document, contexts, context)?,
+            None => points_in_leaves(&document.tree, context)?,
+        };
+        let all = points.iter().sum::<f64>();
         let mut end = 0.0;
         for (arm, own) in points.iter().enumerate() {
             end += own;
             if point < end {
-                return Ok(Some((arm, own / POINTS)));
+                return Ok(Some((arm, own / all)));
             }
         }
         return Err("the points of arms do not reach the end".into());

@@ -97,7 +97,10 @@ pub fn document(given: &Json) -> Outcome<()> {
     };
     cuts(given, arms, points)?;
     if *given.of("contexts") != Json::Null {
-        unless(*given.of("assigner") == Json::Null, "contexts are not for the hash of others")?;
+        if *given.of("assigner") != Json::Null {
+            unless(given.of("assigner").of("by").text() == Ok("growthbook"), "it has no contexts")?;
+            return leaves(given.of("contexts"), arms, points);
+        }
         contexts(given.of("contexts"), arms)?;
         let own = floors.iter().map(|floor| (floor * 4294967296.0).floor()).sum::<f64>();
         unless(floors.iter().all(|floor| *floor >= 0.0) && own <= 4294967296.0, "its floors are too large")?;
@@ -187,6 +190,35 @@ fn contexts(given: &Json, arms: usize) -> Outcome<()> {
         })?;
     }
     unless(arms > 1 || *given.of("settled") == Json::Null, "no arm takes part")
+}
+
+fn leaves(given: &Json, arms: usize, points: i64) -> Outcome<()> {
+    let Json::Map(names) = given.of("names") else {
+        return Err("names are a map".into());
+    };
+    let all = given.of("leaves").list()?;
+    let last = all.last().ok_or("there are no leaves")?;
+    unless(all.len() <= 64 && last.of("where").list()?.is_empty(), "the last leaf is not for all")?;
+    for leaf in all {
+        let tests = leaf.of("where").list()?;
+        unless(tests.len() <= 16, "a leaf has too many tests")?;
+        for test in tests {
+            let parts = test.list()?;
+            unless(parts.len() == 3, "a test has another size")?;
+            let known = names.iter().any(|one| Ok(one.0.as_str()) == parts[0].text());
+            unless(known, "a test has no name")?;
+            match parts[1].text()? {
+                "below" | "not below" => number(&parts[2]).map(|_| ())?,
+                "is" | "is not" => parts[2].text().map(|_| ())?,
+                _ => return Err("there is no such test".into()),
+            }
+        }
+        let own: Outcome<Vec<i64>> = leaf.of("points").list()?.iter().map(Json::whole).collect();
+        let own = own?;
+        let fits = own.len() == arms && own.iter().all(|one| *one >= 0);
+        unless(fits && own.iter().sum::<i64>() == points, "a leaf gives not all points")?;
+    }
+    Ok(())
 }
 
 /// A slot so that equal ones are the same.
