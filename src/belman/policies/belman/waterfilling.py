@@ -15,19 +15,21 @@ import math
 
 from belman.engine import kernel
 from belman.policies.belman.evidence import (
+    BEYOND,
     HORIZON,
     LOG_SHARPNESS,
     MEAN,
     REACH,
     WORTH,
-    beyond_worth,
     counted_until,
+    doubted_from,
     phi,
-    phi_until_slope,
+    phi_until_slopes,
     shared_sharpness,
 )
 from belman.policies.dealing import SINGLY, deal_by_asks, deal_to
 from belman.policies.policy import leader
+from belman.special import log_from_one
 
 _STAGE = 15.0  # plays so far that a stage deals
 _PASSES = 8
@@ -60,15 +62,15 @@ def height(log_worth, clock, left, less, against, greed, reach):
     worth = math.exp(log_worth)
     evidence = against * worth
     if left < math.inf:
-        known = worth + beyond_worth(greed)
-        most = math.log1p(left / known)
-        x, slope = max(most + less, 0.0), 0.0
-        value = counted_until(most, less, greed, reach)
+        known, share, doubted = worth + BEYOND, clock - log_worth, doubted_from(greed, reach)
+        most = log_from_one(1.0 + left / known)
+        falls, slope = worth / known * left / (left + known), 0.0
+        value = counted_until(most, share, less, doubted)
         if value == most:
-            slope = 1.0
-        elif x > 0.0:
-            slope = phi_until_slope(x, greed, reach)
-        slope *= worth / known * left / (left + known)
+            slope = falls
+        elif most + less > 0.0:
+            by_turns, by_least = phi_until_slopes(most + less, share + less, doubted)
+            slope = by_turns * falls + by_least * (falls if most < share else 1.0)
         return value - _FLAT * log_worth - evidence, -slope - _FLAT - evidence
     most = clock - log_worth
     x = most + less
