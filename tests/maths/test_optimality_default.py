@@ -13,8 +13,8 @@ from belman import BelMan
 from belman.exposure import Evidence
 from belman.families import Bernoulli
 from belman.policies.belman.evidence import (
-    BEYOND,
     SHIFT,
+    beyond_worth,
     counted_until,
     doubted_from,
     phi,
@@ -218,7 +218,7 @@ def test_where_it_is_known_when_play_ends():
                     assert at_most(worth[arm] * d_plus(found[arm], m), math.log(horizon))
                 elif arm != 0:
                     kinds[1] += 1
-                    now, bound = limits(family, seat, m, n, LACKING, BEYOND)
+                    now, bound = limits(family, seat, m, n, LACKING, beyond_worth(0.0))
                     assert at_most(min(worth[arm], left), 2.0 * now)
                     count[m, n, arm] = count.get((m, n, arm), 0) + 1
                     most[m, n, arm] = 4.0 * bound + 2.0

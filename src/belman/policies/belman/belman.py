@@ -52,7 +52,7 @@ class Memory(NamedTuple):
     eta: Floats = part("D")  # its natural parameters
     terms: Floats = part("T", "K")  # the arms' side of the evidence
     judged: Floats = part(5, "K")  # and
-    pool: Floats = part(6)  # where evidence comes after exploration: see `evidence.py`
+    pool: Floats = part(7)  # where evidence comes after exploration: see `evidence.py`
     scratch: Floats = part("T")
     row_scratch: Floats = part(2, "D")
 

@@ -44,7 +44,7 @@ from belman.policies.policy import Ledger, leader
 from belman.special import log_from_one
 
 MEAN, WORTH, LOG_WORTH, SHARPER, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged
-SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD = 0, 1, 2, 3, 4, 5  # of memory.pool
+SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD, TOGETHER = 0, 1, 2, 3, 4, 5, 6  # of memory.pool
 POOL, REACH, HORIZON, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4, 5  # of params
 
 _STEPS = 8.0  # of the shift, in an octave
@@ -54,7 +54,7 @@ _TINY = 1e-300
 #: Where it is known when play ends (docs/maths/exposure.md): what is lacking to the surprise at the
 #: boundary (nats); the rewards that an arm counts beyond its worth, as they come one by one; of
 #: `reach`, the surprise at which the prior is doubted, and how much later it is by greed.
-_BOUNDARY, BEYOND, _DOUBTED, _LATER = 6.0, 4.0, 0.25, 0.05
+_BOUNDARY, _BEYOND, _DOUBTED, _LATER = 6.0, 4.0, 0.25, 0.05
 
 
 class Memory(NamedTuple):
@@ -65,9 +65,9 @@ class Memory(NamedTuple):
     #: The mean as judged, what the belief is worth and its logarithm, by how much the sharpness of
     #: rewards is above 1, and its logarithm.
     judged: Floats = part(5, "K")
-    #: The shift, its two sums, refreshes since sums and arms were renewed, and the share of the
-    #: prior's spread that no arm has.
-    pool: Floats = part(6)
+    #: The shift, its two sums, refreshes since sums and arms were renewed, the share of the prior's
+    #: spread that no arm has, and how many decisions are dealt together with this one.
+    pool: Floats = part(7)
     scratch: Floats = part("T")
 
 
@@ -226,6 +226,14 @@ def doubted_from(greed, reach):
 
 
 @kernel
+def beyond_worth(together):
+    """How many rewards an arm counts beyond its worth where it is known when play ends: more where
+    decisions are dealt together, half of which are out on average.
+    """
+    return _BEYOND + 0.5 * together
+
+
+@kernel
 def phi_until(x, share, doubted):
     """What x nats of surprise at the turns left count, with `share` nats at the share of the plays:
     the boundary of Gittins indices, and nearly x where both are far beyond `doubted`.
@@ -276,13 +284,14 @@ def indices(family, constants, params, ledger, memory, turn, greed, rng, index):
     if leading > -np.inf:
         weights, reach, horizon = memory.scratch, params[REACH], params[HORIZON]
         family.weights(constants, leading, weights)
-        clock, left = math.log(plays), max(horizon - turn, 0.0)
+        clock, together = math.log(plays), memory.pool[TOGETHER]
+        left, beyond = max(horizon - turn - together, 0.0), beyond_worth(together)
         shared, doubted = shared_sharpness(ledger, judged, plays), doubted_from(greed, reach)
         for a in range(index.size):
             against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
             less = shared - judged[LOG_SHARPNESS, a]
             if horizon < np.inf:
-                x = log_from_one(1.0 + left / (worths[a] + BEYOND))
+                x = log_from_one(1.0 + left / (worths[a] + beyond))
                 share = clock - log_worths[a]
                 index[a] = counted_until(x, share, less, doubted) - against
             else:
