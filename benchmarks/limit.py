@@ -66,9 +66,9 @@ def drawn(prior: tuple[float, float], arms: int) -> RandomStationary:
     return RandomStationary(Bernoulli(prior=prior), arms, prior)
 
 
-def exact_regret(policy: Policy, prior: tuple[float, float], horizon: int, best: float) -> float:
+def exact_regret(policy: Policy, prior: tuple[float, float], rules: Rules, best: float) -> float:
     """Regret over all courses of play of two arms, NaN where a policy's chances are not known."""
-    ends = all_courses(policy, prior, Rules(horizon))
+    ends, horizon = all_courses(policy, prior, rules), rules.patients
     if not math.isclose(float(ends.chance.sum()), 1.0, rel_tol=1e-6):
         return math.nan
     alpha, beta = prior
@@ -123,7 +123,7 @@ def cell(
             found[name] = ""
             continue
         if arms == 2 and remembers_counts(policy):
-            mean = exact_regret(policy, prior, horizon, limit.best_arm)
+            mean = exact_regret(policy, prior, Rules(horizon), limit.best_arm)
         if math.isfinite(mean):
             found[name] = f"{mean / limit.regret:.4f}"
         elif name == "ts-ucb(100)" and arms * horizon * runs > _DEAREST:

@@ -10,10 +10,11 @@ mean is worth t, and 2 KL from it to the arm's is x_a − 1 + e^(−x_a) for Nor
 (`manifold.distance_on_beliefs`): φ(x_a) is what that counts, little at first and x_a in the end,
 where the rule is IMED.
 
-If it is known when play ends, x_a = ln(1 + m/(ν_a + c)), with m the turns after this one, and what
-it counts (`phi_until`) is the boundary of the Gittins index of that horizon: what there is no time
-left to use is not worth learning. Where x_a is large it counts more than there, and in the end x_a
-itself, so that an unlucky arm is tried again if the prior is wrong.
+If it is known when play ends, x_a = ln(1 + m/(ν_a + c)), with m the turns after this one, and φ is
+x²/(x + b), the boundary of the Gittins index of that horizon: what there is no time left to use is
+not worth learning. b falls, so that φ tends to x, where an arm has few of many plays and many turns
+are left: then the prior is doubted, and an unlucky arm is tried again. Of N decisions that are made
+together the next turn is that after the last of them, and c is larger by half of the others.
 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
