@@ -101,12 +101,16 @@ Players = dict[str, Callable[[int], Policy]]
 
 
 def excess(
-    policy: Policy, prior: tuple[float, float], arms: int, horizon: int, runs: int
-) -> tuple[float, float]:
-    """What the policy loses more than the best possible one, and its standard error."""
-    courses = believed_courses(policy, prior, arms, horizon, runs, 11)
-    lost = given_away(np.tile(np.array(prior), (arms, 1)), horizon, *courses)
-    return float(lost.mean()), float(lost.std(ddof=1)) / math.sqrt(runs)
+    policies: list[Policy], prior: tuple[float, float], arms: int, horizon: int, runs: int
+) -> list[tuple[float, float]]:
+    """What each policy loses more than the best possible one, and its standard error."""
+    courses = [believed_courses(each, prior, arms, horizon, runs, 11) for each in policies]
+    chosen, won = (np.concatenate(part) for part in zip(*courses, strict=True))
+    lost = given_away(np.tile(np.array(prior), (arms, 1)), horizon, chosen, won)
+    return [
+        (float(part.mean()), float(part.std(ddof=1)) / math.sqrt(runs))
+        for part in lost.reshape(len(policies), runs)
+    ]
 
 
 def cell(
@@ -116,20 +120,22 @@ def cell(
     limit = attainable(drawn(prior, arms), horizon)
     a, b = prior
     found = {"arms": f"{arms}, Beta({a:g}, {b:g}), T = {horizon}", "optimum": f"{limit.regret:.4f}"}
+    played = {}
     for name, made in players.items():
         policy, mean = made(horizon), math.nan
+        found[name] = ""
         short = horizon == SHORT and prior == UNIFORM
         if name in PLANNING and not (short and (arms == 2 or name != "irs-v-emax")):
-            found[name] = ""
             continue
         if arms == 2 and remembers_counts(policy):
             mean = exact_regret(policy, prior, Rules(horizon), limit.best_arm)
         if math.isfinite(mean):
             found[name] = f"{mean / limit.regret:.4f}"
-        elif name == "ts-ucb(100)" and arms * horizon * runs > _DEAREST:
-            found[name] = ""
-        else:
-            more, error = excess(policy, prior, arms, horizon, runs)
+        elif name != "ts-ucb(100)" or arms * horizon * runs <= _DEAREST:
+            played[name] = policy
+    if played:
+        lost = excess(list(played.values()), prior, arms, horizon, runs)
+        for name, (more, error) in zip(played, lost, strict=True):
             found[name] = f"{1.0 + more / limit.regret:.4f} ± {error / limit.regret:.4f}"
     return found
 
