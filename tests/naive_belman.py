@@ -261,11 +261,7 @@ class NaiveBelMan:
         """What an arm's surprise counts: φ(ln(t/ν)), or by the turns left where play ends."""
         if self.kind == "evidence":
             return naive_phi(math.log(turn / worth), self.arms)
-        left = max(HORIZON - turn, 0)
-        greed = 2.25 * math.log(self.arms)
-        known = worth + 4.6 + 5.5 / (1.0 + greed)
-        x = math.log((known + left) / known)
-        start = 0.62 * 8.5 / (1.0 + 0.95 / greed)
-        doubt = 1.0 / (1.0 + (start / x) ** 3) if x > 0.0 else 0.0
-        lack = 0.8 + 0.3 * greed * doubt / (1.0 + (x / 8.5) ** 4)
-        return (0.42 + 0.58 * doubt) * x**2 / (x + lack)
+        x = math.log((worth + 4.0 + max(HORIZON - turn, 0)) / (worth + 4.0))
+        doubted = 8.5 * (0.25 + 0.05 * 2.25 * math.log(self.arms))
+        far = max(min(x, math.log(turn / worth)), 0.0) / doubted
+        return x**2 / (x + 6.0 / (1.0 + far**4))

@@ -235,3 +235,16 @@ def test_ends_of_laws():
     assert special.gamma_cdf(1e6, 0.0) == special.gamma_survival(2.0, np.inf) == 0.0
     assert special.beta_quantile(1e-3, 1.0, 1e-13) == 0.0  # it is 1e-13000
     assert special.student_quantile(1e-3, 1e-13) == -np.inf
+
+
+def test_the_logarithm_in_plain_arithmetic():
+    """Next to that of the library from 1 on, also beside the powers of two and of √2."""
+    rng = np.random.default_rng(3)
+    powers = 2.0 ** np.arange(0.0, 1_024.0, 0.5)
+    beside = [np.nextafter(powers, 0.0), powers, np.nextafter(powers, np.inf)]
+    near = 1.0 + np.exp(rng.uniform(-37.0, 0.0, 2_000))
+    x = np.concatenate([*beside, near, np.exp(rng.uniform(0.0, 709.0, 2_000)), [1.0, 1.7e308]])
+    x = x[x >= 1.0]
+    found = np.array([special.log_from_one(each) for each in x])
+    assert np.all(np.abs(found - np.log(x)) <= 6e-16 * np.log(x))
+    assert special.log_from_one(1) == 0.0

@@ -103,7 +103,7 @@ def play_trial() -> Rows:
     found: Rows = {}
     runs = 2_000
     for name, policy in (("BelMan", BelMan()), ("BelMan.until(417)", BelMan.until(417))):
-        free = trial({name: policy}, [NEOSPHERE], 417, block=9, test="fisher", runs=runs)
+        free = trial({name: policy}, [NEOSPHERE], 417, block=9, test="fisher", runs=5 * runs)
         held = trial({name: policy}, [NEOSPHERE], 417, block=9, control_share=0.25, runs=runs)
         customary = trial(
             {name: policy}, [NEOSPHERE], 417, block=9, control_share=0.25, test="fisher", runs=runs

@@ -189,8 +189,9 @@ class Evidence(Exposure):
     less than the factor e^κ.
 
     With a `horizon` T, where it is known when play ends, x_a = ln(1 + (T − t)/(ν_a + c)) and φ is
-    next to the boundary of the Gittins index of the turns that are left, and nearly x where that is
-    large, lest the prior be wrong: the sooner, the smaller `reach` and the fewer arms.
+    next to the boundary of the Gittins index of the turns that are left. It is nearly x, lest the
+    prior be wrong, where an arm has few of many plays and many turns are left: the sooner, the
+    smaller `reach` and `gain` and the fewer arms.
     """
 
     gain: float = 2.25

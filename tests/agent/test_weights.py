@@ -25,7 +25,9 @@ from belman.policies import (
     KLUCBPlus,
     Random,
     TopTwoThompson,
+    dealing,
 )
+from belman.policies.belman import waterfilling
 from belman.policies.dealing import PARTS, SINGLY
 from tests.agent.played import ARMS, played
 from tests.members import BY_QUADRATURE, KNOWN_HORIZON, member, random_rewards
@@ -85,8 +87,17 @@ def test_so_they_are_for_every_family(name):
         assert np.abs(shares(agent, n) - asked_shares(agent, n)).max() <= arms / n
 
 
-@pytest.mark.parametrize("policy", [BelMan(), BelMan.until(2_000)])
-def test_so_they_are_where_a_reward_of_one_arm_tells_more(policy):
+def dealt_singly(agent: Agent, n: int, monkeypatch) -> np.ndarray:
+    """The slow twin where it is known when play ends, and decisions made together count fewer
+    turns left than asks do: decision by decision.
+    """
+    with monkeypatch.context() as patch:
+        for module in (dealing, waterfilling):
+            patch.setattr(module, "SINGLY", 10**6)
+        return shares(agent, n)
+
+
+def learnt_of_several_kinds(policy) -> Agent:
     agent = Agent(range(5), "bounded", policy, seed=3)
     rng = np.random.default_rng(6)
     for _ in range(150):
@@ -94,15 +105,34 @@ def test_so_they_are_where_a_reward_of_one_arm_tells_more(policy):
         mean = 0.3 + 0.05 * arm
         narrow = rng.beta(60.0 * mean, 60.0 * (1.0 - mean))
         agent.tell(arm, float(rng.random() < mean) if arm % 2 else narrow)
+    return agent
+
+
+def test_so_they_are_where_a_reward_of_one_arm_tells_more():
+    agent = learnt_of_several_kinds(BelMan())
     for n in (SINGLY + 1, 300, 1_000):
         assert np.abs(shares(agent, n) - asked_shares(agent, n)).max() <= 5 / n
 
 
-def test_so_they_are_where_play_ends_and_where_rewards_are_outstanding():
-    agent = learnt(6, 300, 4, policy=BelMan.until(600))
-    agent.ask(40)
-    for n in (100, 300):
-        assert np.abs(shares(agent, n) - asked_shares(agent, n)).max() <= 6 / n
+@pytest.mark.interpreted
+def test_where_play_ends_they_are_those_of_as_many_decisions_made_together(monkeypatch):
+    late = learnt(6, 300, 4, policy=BelMan.until(600))
+    late.ask(40)
+    for agent in (learnt_of_several_kinds(BelMan.until(2_000)), late):
+        for n in (SINGLY + 1, 200):
+            apart = np.abs(shares(agent, n) - dealt_singly(agent, n, monkeypatch)).max()
+            assert apart <= len(agent.arms) / n
+
+
+def test_a_block_that_lasts_to_the_end_goes_to_the_leader():
+    """What it tells comes too late; one that ends sooner has something for others."""
+    agent = Agent(range(3), policy=BelMan.until(1_000), seed=1)
+    for arm, wins in enumerate((6, 5, 5)):
+        for told in range(10):
+            agent.tell(arm, float(told < wins))
+    for n in (970, 971, 5_000):
+        assert shares(agent, n).tolist() == [1.0, 0.0, 0.0]
+    assert shares(agent, 20)[0] < 1.0
 
 
 @pytest.mark.parametrize("policy", [IMED(), KLUCBPlus(), BelMan.paper(), belman.policies.UCB1()])

@@ -12,7 +12,15 @@ import pytest
 from belman import BelMan
 from belman.exposure import Evidence
 from belman.families import Bernoulli
-from belman.policies.belman.evidence import SHIFT, beyond_worth, phi, phi_until, phi_until_slope
+from belman.policies.belman.evidence import (
+    SHIFT,
+    beyond_worth,
+    counted_until,
+    doubted_from,
+    phi,
+    phi_until,
+    phi_until_slopes,
+)
 from tests.maths.bounds import ROUNDING, at_most, d_plus, judged
 from tests.policies.interpreted_play import Seat, taught
 
@@ -165,36 +173,39 @@ def test_6_7_and_the_turns_of_kind_b(prior):
     assert min(kinds) > 100
 
 
-def most_lacking(greed, reach):
-    """κ_T: what φ lacks at most where it is known when play ends."""
-    x = np.geomspace(1e-3, 1e5, 4_000)
-    return max(value - phi_until(value, greed, reach) for value in x)
+LACKING = 6.0  # κ_T: what φ lacks at most where it is known when play ends
 
 
 @pytest.mark.parametrize("reach", [0.5, 8.5, 40.0])
 def test_where_play_ends_phi_lacks_a_bounded_number_of_nats_and_rises(reach):
-    """What is documented bounds what it lacks; the slope of water-filling is that of φ."""
+    """What is documented bounds what it lacks; slopes of water-filling are those of φ."""
     x = np.geomspace(1e-3, 1e4, 800)
     for arms in (1, 2, 3, 20, 1_000, 10**6):
         greed = float(Evidence().pull(np.array([1.0]), arms)[0])
-        counted = np.array([phi_until(value, greed, reach) for value in x])
-        doubted_from = 0.62 * reach * greed / (greed + 0.95)
-        assert np.all((counted >= 0.0) & (counted <= x))
-        assert np.all(x - counted <= 0.31 * doubted_from + 0.8 + 0.3 * greed)
-        assert np.all(np.diff(counted) > 0.0)
-        for value in (0.1, 1.0, 3.0, 5.0, 9.0, 30.0):
-            after, before = (phi_until(value + h, greed, reach) for h in (1e-5, -1e-5))
-            slope = phi_until_slope(value, greed, reach)
-            assert slope == pytest.approx((after - before) / 2e-5, rel=1e-5)
-    assert phi_until(0.0, 0.0, reach) == 0.0
-    assert phi_until(3.0, 2.0, math.inf) == pytest.approx(0.42 * 9.0 / 3.8)
+        doubted = doubted_from(greed, reach)
+        assert doubted == pytest.approx(reach * (0.25 + 0.05 * greed))
+        for share in (-1.0, 0.5, 4.0, np.inf):
+            counted = np.array([phi_until(value, share, doubted) for value in x])
+            assert np.all((counted >= 0.0) & (counted <= x * (1.0 + 1e-15)))
+            assert np.all(x - counted <= LACKING)
+            assert np.all(np.diff(counted) > 0.0)
+            for value in (0.1, 1.0, 3.0, 5.0, 9.0, 30.0):
+                by_turns, by_least = phi_until_slopes(value, share, doubted)
+                before, after = (phi_until(value + h, share, doubted) for h in (-1e-5, 1e-5))
+                slope = by_turns + (by_least if value < share else 0.0)
+                assert slope == pytest.approx((after - before) / 2e-5, rel=1e-5)
+                if 0.0 < share < value:
+                    less, more = (phi_until(value, share + h, doubted) for h in (-1e-5, 1e-5))
+                    assert by_least == pytest.approx((more - less) / 2e-5, rel=1e-4, abs=1e-9)
+    assert phi_until(0.0, 0.0, 0.0) == 0.0
+    assert phi_until(3.0, 2.0, math.inf) == pytest.approx(9.0 / 9.0)  # the prior is not doubted
+    assert phi_until(3.0, 2.0, 0.0) == pytest.approx(3.0)  # and here at once
+    assert counted_until(3.0, 2.0, 4.0, 2.0) <= 3.0
 
 
 def test_where_it_is_known_when_play_ends():
     family, horizon, kinds = Bernoulli(), 500, [0, 0]
     for means, zeros in GAMES:
-        greed = float(Evidence().pull(np.array([1.0]), len(means))[0])
-        lacking = most_lacking(greed, 8.5)
         levels = [means[0] * share for share in (0.6, 0.9, 0.99)]
         count, most = {}, {}
         watched = Watched(BelMan.until(horizon), means, zeros, horizon, 5)
@@ -207,7 +218,7 @@ def test_where_it_is_known_when_play_ends():
                     assert at_most(worth[arm] * d_plus(found[arm], m), math.log(horizon))
                 elif arm != 0:
                     kinds[1] += 1
-                    now, bound = limits(family, seat, m, n, lacking, beyond_worth(greed))
+                    now, bound = limits(family, seat, m, n, LACKING, beyond_worth(0.0))
                     assert at_most(min(worth[arm], left), 2.0 * now)
                     count[m, n, arm] = count.get((m, n, arm), 0) + 1
                     most[m, n, arm] = 4.0 * bound + 2.0

@@ -129,6 +129,64 @@ def most_successes(priors: Floats, horizon: int) -> float:
     return float(value[0])
 
 
+def given_away(
+    priors: Floats, horizon: int, chosen: NDArray[np.int64], won: NDArray[np.int64]
+) -> Floats:
+    """What each course of play of two or three arms with these Beta priors gave away: over its
+    turns, what the best arm would have let one expect of all rewards to come, less what the chosen
+    one did. Its mean is what a policy lacks to the best possible, with little noise.
+
+    Parameters
+    ----------
+    priors
+        The Beta prior of each arm (K × 2).
+    horizon
+        The number of turns.
+    chosen, won
+        The arm of every turn, and whether it brought a reward (R × horizon). Outcomes must be drawn
+        as the priors and what was seen by then let one expect.
+
+    Returns
+    -------
+    ndarray
+        Of every course (R).
+    """
+    middle = horizon if len(priors) == 3 else 0
+    three = np.array([priors[0], priors[1 if middle else 0], priors[-1]])
+    offsets = offsets_of(horizon, middle, np.zeros((horizon + 2, middle + 1), dtype=np.int64))
+    value = np.zeros(int(offsets[horizon + 1, 0]))
+    back = entry(_step_back).hold(
+        horizon=horizon, middle=middle, priors=three, offsets=offsets, value=value
+    )
+    arms = np.where(chosen == len(priors) - 1, 2, chosen)
+    used, rows = (0, 1, 2) if middle else (0, 2), np.arange(len(arms))
+    plays, wins = np.zeros((len(arms), 3), np.int64), np.zeros((len(arms), 3), np.int64)
+    for t in range(horizon):
+        plays[rows, arms[:, t]] += 1
+        wins[rows, arms[:, t]] += won[:, t]
+
+    def worth(arm: int) -> Floats:
+        chance_of_one = (three[arm, 0] + wins[:, arm]) / (three[arm].sum() + plays[:, arm])
+        found = np.zeros(len(arms))
+        for more, likely in ((1, chance_of_one), (0, 1.0 - chance_of_one)):
+            n, m = plays[:, 0] + (arm == 0), plays[:, 1] + (arm == 1)
+            s = [wins[:, a] + more * (a == arm) for a in range(3)]
+            last = horizon - n - m + 1
+            found += likely * (more + value[offsets[n, m] + (s[0] * (m + 1) + s[1]) * last + s[2]])
+        return found
+
+    lost = np.zeros(len(arms))
+    for t in range(horizon - 1, -1, -1):
+        plays[rows, arms[:, t]] -= 1
+        wins[rows, arms[:, t]] -= won[:, t]
+        expected = np.array(
+            [worth(arm) if arm in used else np.zeros(len(arms)) for arm in range(3)]
+        )
+        lost += expected.max(axis=0) - expected[arms[:, t], rows]
+        back(t)
+    return lost
+
+
 def offsets_of(horizon: int, middle: int, out: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where the states with n₁ plays of the first arm and n₂ of the middle one begin; the end."""
     place = 0
@@ -141,42 +199,46 @@ def offsets_of(horizon: int, middle: int, out: NDArray[np.int64]) -> NDArray[np.
 
 
 @kernel
-def _walk_back(horizon: int, middle: int, priors, offsets, value):
-    """Overwrite what is expected from t + 1 turns on by what is expected from t, for every t.
+def _step_back(horizon: int, middle: int, priors, offsets, value, t: int):
+    """Overwrite what is expected from t + 1 turns on by what is expected from t.
 
     A state is (n₁, n₂, s₁, s₂, s₃), plays of two arms and successes of all. It reads states whose
     first number that differs is larger, and these are overwritten later.
     """
     a1, a2, a3 = priors[0, 0], priors[1, 0], priors[2, 0]
     w1, w2, w3 = a1 + priors[0, 1], a2 + priors[1, 1], a3 + priors[2, 1]
+    for n in range(t + 1):
+        for m in range(min(middle, t - n) + 1):
+            last = horizon - n - m + 1  # numbers of s₃ in this block, in that of n + 1 one less
+            here, first, second = offsets[n, m], offsets[n + 1, m], 0
+            if middle > 0:
+                second = offsets[n, m + 1]
+            for s1 in range(n + 1):
+                p1 = (a1 + s1) / (w1 + n)
+                for s2 in range(m + 1):
+                    p2 = (a2 + s2) / (w2 + m)
+                    row = here + (s1 * (m + 1) + s2) * last
+                    lost = first + (s1 * (m + 1) + s2) * (last - 1)
+                    won = lost + (m + 1) * (last - 1)
+                    lost2 = second + (s1 * (m + 2) + s2) * (last - 1)
+                    won2 = lost2 + last - 1
+                    for s3 in range(t - n - m + 1):
+                        p3 = (a3 + s3) / (w3 + t - n - m)
+                        best = max(
+                            p1 * (1.0 + value[won + s3]) + (1.0 - p1) * value[lost + s3],
+                            p3 * (1.0 + value[row + s3 + 1]) + (1.0 - p3) * value[row + s3],
+                        )
+                        if middle > 0:
+                            other = p2 * (1.0 + value[won2 + s3]) + (1.0 - p2) * value[lost2 + s3]
+                            best = max(best, other)
+                        value[row + s3] = best
+
+
+@kernel
+def _walk_back(horizon: int, middle: int, priors, offsets, value):
+    """Overwrite what is expected after the last turn by what is expected before the first."""
     for t in range(horizon - 1, -1, -1):
-        for n in range(t + 1):
-            for m in range(min(middle, t - n) + 1):
-                last = horizon - n - m + 1  # numbers of s₃ in this block, in that of n + 1 one less
-                here, first, second = offsets[n, m], offsets[n + 1, m], 0
-                if middle > 0:
-                    second = offsets[n, m + 1]
-                for s1 in range(n + 1):
-                    p1 = (a1 + s1) / (w1 + n)
-                    for s2 in range(m + 1):
-                        p2 = (a2 + s2) / (w2 + m)
-                        row = here + (s1 * (m + 1) + s2) * last
-                        lost = first + (s1 * (m + 1) + s2) * (last - 1)
-                        won = lost + (m + 1) * (last - 1)
-                        lost2 = second + (s1 * (m + 2) + s2) * (last - 1)
-                        won2 = lost2 + last - 1
-                        for s3 in range(t - n - m + 1):
-                            p3 = (a3 + s3) / (w3 + t - n - m)
-                            best = max(
-                                p1 * (1.0 + value[won + s3]) + (1.0 - p1) * value[lost + s3],
-                                p3 * (1.0 + value[row + s3 + 1]) + (1.0 - p3) * value[row + s3],
-                            )
-                            if middle > 0:
-                                other = (
-                                    p2 * (1.0 + value[won2 + s3]) + (1.0 - p2) * value[lost2 + s3]
-                                )
-                                best = max(best, other)
-                            value[row + s3] = best
+        _step_back(horizon, middle, priors, offsets, value, t)
 
 
 @kernel

@@ -229,7 +229,8 @@ def remembers_counts(policy: Policy) -> bool:
     return not (policy.learns or policy.whole_numbers(2) or policy.sees_truth or own)
 
 
-def _given(policy: Policy, prior: tuple[float, float], arms: int, seed: int) -> dict[str, Any]:
+def given_to(policy: Policy, prior: tuple[float, float], arms: int, seed: int) -> dict[str, Any]:
+    """What kernels are given that play yes-or-no arms with this policy."""
     family = Bernoulli(prior=prior)
     policy.check(family, arms)
     if policy.by_clock:
@@ -257,7 +258,7 @@ def all_courses(policy: Policy, prior: tuple[float, float], rules: Rules) -> End
     )
     even = binomials * 0.5 ** np.arange(size + 1)[:, None]
     forward = entry(_block_forward, policy=policy.kernels, family=Bernoulli().kernels).hold(
-        **_given(policy, prior, 2, 0), turn_values=values_of_turns(policy, 2, horizon),
+        **given_to(policy, prior, 2, 0), turn_values=values_of_turns(policy, 2, horizon),
         open_=np.zeros(0, dtype=np.bool_), rules=np.array(rules, dtype=np.float64),
         offsets=offsets, value=value, ended=ended, binomials=binomials, even=even,
     )  # fmt: skip
@@ -351,12 +352,52 @@ def _play(
                     break
 
 
+@kernel
+def _play_believed(
+    policy, family, constants, params, prior, ledger, memory, kind: int, turn_values, rng, deal,
+    stored, block, blank, chosen, won,
+):  # fmt: skip
+    """Play a course in every row (R × horizon), outcomes as likely as beliefs have it."""
+    for run in range(len(chosen)):
+        for i in range(block.size):
+            block[i] = blank[i]
+        for a in range(deal.indices.size):
+            policy.refresh(family, constants, params, ledger, memory, a)
+        for t in range(turn_values.size):
+            deal.indices[:] = 0.0
+            arm, _ = policy.choose(
+                policy, family, constants, params, ledger, memory, t + 1, turn_values[t], rng,
+                deal.indices,
+            )  # fmt: skip
+            likely = (prior[0] + ledger.sums[arm]) / (prior[0] + prior[1] + ledger.plays[arm])
+            outcome = 1.0 * (chance.uniform(rng) < likely)
+            chosen[run, t], won[run, t] = arm, int(outcome)
+            record(family, constants, ledger, arm, outcome)
+            policy.learn(family, constants, params, ledger, memory, arm, outcome)
+            policy.refresh(family, constants, params, ledger, memory, arm)
+
+
+def believed_courses(
+    policy: Policy, prior: tuple[float, float], arms: int, horizon: int, runs: int, seed: int
+) -> tuple[Counts, Counts]:
+    """The arm and the outcome of every turn (runs × horizon) where chances are drawn from the
+    prior: a course is as likely as what is known at each turn makes it.
+    """
+    given = given_to(policy, prior, arms, seed)
+    chosen, won = np.zeros((runs, horizon), np.int64), np.zeros((runs, horizon), np.int64)
+    entry(_play_believed, policy=policy.kernels, family=Bernoulli().kernels)(
+        **given, turn_values=values_of_turns(policy, arms, horizon),
+        blank=given["block"].copy(), chosen=chosen, won=won,
+    )  # fmt: skip
+    return chosen, won
+
+
 def played(
     policy: Policy, prior: tuple[float, float], rules: Rules, rates: Floats, runs: int, seed: int
 ) -> Ends:
     """Trials that are played at these rates of success, the first of which is control's."""
     arms, horizon = len(rates), rules.patients
-    given = _given(policy, prior, arms, seed)
+    given = given_to(policy, prior, arms, seed)
     if policy.sees_truth:
         given["params"] = np.array(rates)
     ends = Ends(

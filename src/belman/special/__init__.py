@@ -20,6 +20,7 @@ from belman.special.gamma_law import gamma_cdf as gamma_cdf, gamma_quantile as g
 from belman.special.gamma_law import gamma_survival as gamma_survival
 from belman.special.gamma_law import gamma_upper_quantile as gamma_upper_quantile
 from belman.special.gamma_law import normal_cdf as normal_cdf, normal_quantile as normal_quantile
+from belman.special.logarithm import log_from_one as log_from_one
 from belman.registry import offered as _offered
 
 __all__ = _offered(globals())

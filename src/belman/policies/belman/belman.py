@@ -52,7 +52,7 @@ class Memory(NamedTuple):
     eta: Floats = part("D")  # its natural parameters
     terms: Floats = part("T", "K")  # the arms' side of the evidence
     judged: Floats = part(5, "K")  # and
-    pool: Floats = part(6)  # where evidence comes after exploration: see `evidence.py`
+    pool: Floats = part(7)  # where evidence comes after exploration: see `evidence.py`
     scratch: Floats = part("T")
     row_scratch: Floats = part(2, "D")
 
@@ -268,8 +268,8 @@ class BelMan(Policy):
     def until(cls, horizon: int) -> BelMan:
         """The default where play ends after `horizon` turns: near the optimum under its prior.
 
-        Regret is less by then on average, and rare large losses are larger than the default's where
-        the truth is not as the prior says: an arm that began badly is seldom looked at again.
+        Regret is less by then on average. Where the truth is not as the prior says, rare large
+        losses can be larger than the default's: an arm that began badly is looked at again later.
 
         Parameters
         ----------

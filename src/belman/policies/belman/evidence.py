@@ -10,10 +10,11 @@ mean is worth t, and 2 KL from it to the arm's is x_a − 1 + e^(−x_a) for Nor
 (`manifold.distance_on_beliefs`): φ(x_a) is what that counts, little at first and x_a in the end,
 where the rule is IMED.
 
-If it is known when play ends, x_a = ln(1 + m/(ν_a + c)), with m the turns after this one, and what
-it counts (`phi_until`) is the boundary of the Gittins index of that horizon: what there is no time
-left to use is not worth learning. Where x_a is large it counts more than there, and in the end x_a
-itself, so that an unlucky arm is tried again if the prior is wrong.
+If it is known when play ends, x_a = ln(1 + m/(ν_a + c)), with m the turns after this one, and φ is
+x²/(x + b), the boundary of the Gittins index of that horizon: what there is no time left to use is
+not worth learning. b falls, so that φ tends to x, where an arm has few of many plays and many turns
+are left: then the prior is doubted, and an unlucky arm is tried again. Of N decisions that are made
+together the next turn is that after the last of them, and c is larger by half of the others.
 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
@@ -41,20 +42,20 @@ from belman.manifold import distance_on_beliefs
 from belman.policies.averages import keep_terms_of
 from belman.policies.memory import Floats, part
 from belman.policies.policy import Ledger, leader
+from belman.special import log_from_one
 
 MEAN, WORTH, LOG_WORTH, SHARPER, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged
-SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD = 0, 1, 2, 3, 4, 5  # of memory.pool
+SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD, TOGETHER = 0, 1, 2, 3, 4, 5, 6  # of memory.pool
 POOL, REACH, HORIZON, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4, 5  # of params
 
 _STEPS = 8.0  # of the shift, in an octave
 _LITTLE = 1e-3  # nats
 _FEW = 4096  # arms that may all be judged anew in one turn; more wait, so that a turn stays cheap
 _TINY = 1e-300
-#: Of the boundary where it is known when play ends (docs/maths/exposure.md): its slope; where it
-#: bends (nats); of the surprise at which the prior is doubted the share of `reach`, and the greed
-#: at which it is half of that; the share of the greed that counts from there on. And the rewards
-#: that an arm counts beyond its worth, as they come one by one: with many arms, more with few.
-_SLOPE, _BEND, _DOUBTED, _HALF, _GREED, _MANY, _FEWER = 0.42, 0.8, 0.62, 0.95, 0.3, 4.6, 5.5
+#: Where it is known when play ends (docs/maths/exposure.md): what is lacking to the surprise at the
+#: boundary (nats); the rewards that an arm counts beyond its worth, as they come one by one; of
+#: `reach`, the surprise at which the prior is doubted, and how much later it is by greed.
+_BOUNDARY, _BEYOND, _DOUBTED, _LATER = 6.0, 4.0, 0.25, 0.05
 
 
 class Memory(NamedTuple):
@@ -65,9 +66,9 @@ class Memory(NamedTuple):
     #: The mean as judged, what the belief is worth and its logarithm, by how much the sharpness of
     #: rewards is above 1, and its logarithm.
     judged: Floats = part(5, "K")
-    #: The shift, its two sums, refreshes since sums and arms were renewed, and the share of the
-    #: prior's spread that no arm has.
-    pool: Floats = part(6)
+    #: The shift, its two sums, refreshes since sums and arms were renewed, the share of the prior's
+    #: spread that no arm has, and how many decisions are dealt together with this one.
+    pool: Floats = part(7)
     scratch: Floats = part("T")
 
 
@@ -218,46 +219,49 @@ def counted(x, less, greed, reach):
 
 
 @kernel
-def doubt(x, greed, reach):
-    """How far the prior is doubted at the surprise x ≥ 0, from 0 to 1."""
-    from_here = _DOUBTED * reach * greed / (greed + _HALF)
-    cube = x * x * x
-    return cube / (cube + from_here * from_here * from_here + _TINY)
-
-
-@kernel
-def phi_until(x, greed, reach):
-    """What x ≥ 0 nats of surprise count where it is known when play ends: the boundary of Gittins
-    indices, and where the prior is doubted nearly x.
+def doubted_from(greed, reach):
+    """At how many nats of surprise the prior is doubted by half where it is known when play ends:
+    the sooner, the fewer arms.
     """
-    doubted, far = doubt(x, greed, reach), x * (1.0 / reach)
-    lack = _BEND + _GREED * greed * doubted / (1.0 + far * far * (far * far))
-    return (_SLOPE + (1.0 - _SLOPE) * doubted) * x * x / (x + lack)
+    return reach * (_DOUBTED + _LATER * greed)
 
 
 @kernel
-def phi_until_slope(x, greed, reach):
-    """φ′(x) for x > 0."""
-    doubted, far = doubt(x, greed, reach), x * (1.0 / reach)
-    power, more = far * far * (far * far), 3.0 * doubted * (1.0 - doubted) / x
-    share = _SLOPE + (1.0 - _SLOPE) * doubted
-    lack = _GREED * greed * doubted / (1.0 + power)
-    slope = lack * (3.0 * (1.0 - doubted) - 4.0 * power / (1.0 + power)) / x
-    whole = x + _BEND + lack
-    counts = (2.0 * x * whole - x * x * (1.0 + slope)) / (whole * whole)
-    return share * counts + (1.0 - _SLOPE) * more * x * x / whole
+def beyond_worth(together):
+    """How many rewards an arm counts beyond its worth where it is known when play ends: more where
+    decisions are dealt together, half of which are out on average.
+    """
+    return _BEYOND + 0.5 * together
 
 
 @kernel
-def beyond_worth(greed):
-    """c: how many rewards an arm counts beyond its worth where it is known when play ends."""
-    return _MANY + _FEWER / (1.0 + greed)
+def phi_until(x, share, doubted):
+    """What x nats of surprise at the turns left count, with `share` nats at the share of the plays:
+    the boundary of Gittins indices, and nearly x where both are far beyond `doubted`.
+    """
+    above = max(x, 0.0)
+    far = max(min(x, share), 0.0) / (doubted + _TINY)
+    lack = _BOUNDARY / (1.0 + far * far * (far * far))
+    return above * above / (above + lack)
 
 
 @kernel
-def counted_until(x, less, greed, reach):
+def phi_until_slopes(x, share, doubted):
+    """∂φ/∂x with the doubt as it is, and ∂φ by the smaller of both, for x > 0."""
+    least = max(min(x, share), 0.0)
+    far = least / (doubted + _TINY)
+    power = far * far * (far * far)
+    lack = _BOUNDARY / (1.0 + power)
+    counts = x / (x + lack)
+    if not 0.0 < power < np.inf:
+        return counts * (2.0 - counts), 0.0
+    return counts * (2.0 - counts), counts * counts * 4.0 * lack * power / ((1.0 + power) * least)
+
+
+@kernel
+def counted_until(x, share, less, doubted):
     """What the surprise x counts at an arm whose rewards are less sharp than others by `less`."""
-    return min(phi_until(max(x + less, 0.0), greed, reach), x)
+    return min(phi_until(x + less, share + less, doubted), x)
 
 
 @inlined_kernel
@@ -281,14 +285,16 @@ def indices(family, constants, params, ledger, memory, turn, greed, rng, index):
     if leading > -np.inf:
         weights, reach, horizon = memory.scratch, params[REACH], params[HORIZON]
         family.weights(constants, leading, weights)
-        clock, left = math.log(plays), max(horizon - turn, 0.0)
-        shared, beyond = shared_sharpness(ledger, judged, plays), beyond_worth(greed)
+        clock, together = math.log(plays), memory.pool[TOGETHER]
+        left, beyond = max(horizon - turn - together, 0.0), beyond_worth(together)
+        shared, doubted = shared_sharpness(ledger, judged, plays), doubted_from(greed, reach)
         for a in range(index.size):
             against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
             less = shared - judged[LOG_SHARPNESS, a]
             if horizon < np.inf:
-                x = math.log1p(left / (worths[a] + beyond))
-                index[a] = counted_until(x, less, greed, reach) - against
+                x = log_from_one(1.0 + left / (worths[a] + beyond))
+                share = clock - log_worths[a]
+                index[a] = counted_until(x, share, less, doubted) - against
             else:
                 index[a] = counted(clock - log_worths[a], less, greed, reach) - against
     if unknown > 0:

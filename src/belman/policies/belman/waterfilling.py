@@ -19,15 +19,18 @@ from belman.policies.belman.evidence import (
     LOG_SHARPNESS,
     MEAN,
     REACH,
+    TOGETHER,
     WORTH,
     beyond_worth,
     counted_until,
+    doubted_from,
     phi,
-    phi_until_slope,
+    phi_until_slopes,
     shared_sharpness,
 )
 from belman.policies.dealing import SINGLY, deal_by_asks, deal_to
 from belman.policies.policy import leader
+from belman.special import log_from_one
 
 _STAGE = 15.0  # plays so far that a stage deals
 _PASSES = 8
@@ -52,23 +55,24 @@ def phi_slope(x, greed, reach):
 
 
 @kernel
-def height(log_worth, clock, left, less, against, greed, reach):
+def height(log_worth, clock, left, beyond, less, against, greed, reach):
     """g at ln ν, and its slope there; φ has the slope 1 under 0, and is at most ln(t/ν).
 
-    `left` turns are left where it is known when play ends; else infinitely many.
+    `left` turns are left where it is known when play ends, and rewards count that are `beyond` ν;
+    else infinitely many.
     """
     worth = math.exp(log_worth)
     evidence = against * worth
     if left < math.inf:
-        known = worth + beyond_worth(greed)
-        most = math.log1p(left / known)
-        x, slope = max(most + less, 0.0), 0.0
-        value = counted_until(most, less, greed, reach)
+        known, share, doubted = worth + beyond, clock - log_worth, doubted_from(greed, reach)
+        most = log_from_one(1.0 + left / known)
+        falls, slope = worth / known * left / (left + known), 0.0
+        value = counted_until(most, share, less, doubted)
         if value == most:
-            slope = 1.0
-        elif x > 0.0:
-            slope = phi_until_slope(x, greed, reach)
-        slope *= worth / known * left / (left + known)
+            slope = falls
+        elif most + less > 0.0:
+            by_turns, by_least = phi_until_slopes(most + less, share + less, doubted)
+            slope = by_turns * falls + by_least * (falls if most < share else 1.0)
         return value - _FLAT * log_worth - evidence, -slope - _FLAT - evidence
     most = clock - log_worth
     x = most + less
@@ -81,12 +85,12 @@ def height(log_worth, clock, left, less, against, greed, reach):
 
 
 @kernel
-def fill_arm(level, start, most, log_worth, clock, left, less, against, greed, reach):
+def fill_arm(level, start, most, log_worth, clock, left, beyond, less, against, greed, reach):
     """ln ν at which an arm meets a level that lies between those of ν = start and start + most."""
     low, high = math.log(start), math.log(start + most)
     at = min(max(log_worth, low), high)
     for _ in range(_STEPS):
-        value, slope = height(at, clock, left, less, against, greed, reach)
+        value, slope = height(at, clock, left, beyond, less, against, greed, reach)
         if value > level:
             low = at
         else:
@@ -102,7 +106,7 @@ def fill_arm(level, start, most, log_worth, clock, left, less, against, greed, r
 
 
 @kernel
-def fill_to(level, most, clock, left, greed, reach, start):
+def fill_to(level, most, clock, left, beyond, greed, reach, start):
     """Fill all arms to a level: what that takes, and how fast it falls with the level."""
     total, slope = 0.0, 0.0
     for a in range(start.shape[1]):
@@ -110,31 +114,41 @@ def fill_to(level, most, clock, left, greed, reach, start):
         if start[DRY, a] > level:
             worth, against, less = start[FROM, a], start[AGAINST, a], start[LESS, a]
             at = fill_arm(
-                level, worth, most, start[FILLED, a], clock, left, less, against, greed, reach
+                level,
+                worth,
+                most,
+                start[FILLED, a],
+                clock,
+                left,
+                beyond,
+                less,
+                against,
+                greed,
+                reach,
             )
             start[FILLED, a] = at
             filled = math.exp(at)
             start[PART, a] = max(filled - worth, 0.0)
             total += start[PART, a]
-            slope += filled / height(at, clock, left, less, against, greed, reach)[1]
+            slope += filled / height(at, clock, left, beyond, less, against, greed, reach)[1]
     return total, slope
 
 
 @kernel
-def find_level(decisions, clock, left, greed, reach, start):
+def find_level(decisions, clock, left, beyond, greed, reach, start):
     """Fill arms to the level that takes so many decisions; start[PART] is what each takes."""
     low, high = -math.inf, -math.inf
     arms = start.shape[1]
     for a in range(arms):
         worth, against, less = start[FROM, a], start[AGAINST, a], start[LESS, a]
         even, alone = math.log(worth + decisions / arms), math.log(worth + decisions)
-        start[DRY, a] = height(math.log(worth), clock, left, less, against, greed, reach)[0]
-        even = height(even, clock, left, less, against, greed, reach)[0]
-        alone = height(alone, clock, left, less, against, greed, reach)[0]
+        start[DRY, a] = height(math.log(worth), clock, left, beyond, less, against, greed, reach)[0]
+        even = height(even, clock, left, beyond, less, against, greed, reach)[0]
+        alone = height(alone, clock, left, beyond, less, against, greed, reach)[0]
         low, high = max(low, alone), max(high, even)
     level = high
     for _ in range(_STEPS):
-        total, slope = fill_to(level, decisions, clock, left, greed, reach, start)
+        total, slope = fill_to(level, decisions, clock, left, beyond, greed, reach, start)
         if abs(total - decisions) <= _CLOSE * decisions:
             break
         if total > decisions:
@@ -165,12 +179,16 @@ def deal_by_level(
         plays += ledger.plays[a]
         unknown += not (means[a] > -math.inf and worths[a] > 0.0)
         unknown += deal.closed.size > 0 and deal.closed[a]
+    together = max(decisions - 1.0, 0.0)
     if decisions <= SINGLY or unknown > 0:
+        memory.pool[TOGETHER] = together
         deal_by_asks(
             policy, family, constants, params, ledger, memory, turn, greed, decisions, rng, deal
         )
+        memory.pool[TOGETHER] = 0.0
         return
-    waiting, left = decisions, max(params[HORIZON] - turn, 0.0)
+    waiting, left = decisions, max(params[HORIZON] - turn - together, 0.0)
+    beyond = beyond_worth(together)
     while waiting > 0.0:
         now = min(waiting, _STAGE * plays)
         if waiting - now < 0.25 * now:
@@ -192,7 +210,7 @@ def deal_by_level(
                 evidence = family.evidence(memory.terms, a, memory.scratch)
                 deal.start[AGAINST, a] = max(evidence, 0.0)
                 deal.start[LESS, a] = shared - memory.judged[LOG_SHARPNESS, a]
-            find_level(now, clock, left, greed, params[REACH], deal.start)
+            find_level(now, clock, left, beyond, greed, params[REACH], deal.start)
             moved = 0.0
             for a in range(arms):
                 more = deal.start[PART, a] - deal.start[BEFORE, a]
