@@ -24,7 +24,7 @@ from belman.errors import PolicyError
 from belman.families import Bernoulli
 from belman.lab.bandit_runner import in_one_block
 from belman.lab.policy_call import values_of_turns
-from belman.measures.limit import offsets_of
+from belman.measures.offsets import offsets_of
 from belman.policies.dealing import Deal, deal_and_forget
 from belman.policies.policy import (
     Ledger,
