@@ -205,7 +205,8 @@ class Relaxation:
             rows = np.column_stack([np.ones(draws), np.sort(seen, axis=1)[:, -2:] - means])
             return float(np.linalg.lstsq(rows, found, rcond=1e-8)[0][0])
 
-        at, moved = _MIDDLE, True
+        at: tuple[int, ...] = _MIDDLE
+        moved = True
         while moved:
             moved = False
             for axis, way in itertools.product((2, 0, 1), (1, -1)):
