@@ -176,7 +176,7 @@ def test_prices_bound_the_best_penalised_plan_of_every_truth():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("arms", "horizon", "prior"), [(2, 40, (1.0, 1.0)), (3, 30, (2.0, 8.0))])
+@pytest.mark.parametrize(("arms", "horizon", "prior"), [(3, 40, (1.0, 1.0)), (3, 30, (2.0, 8.0))])
 def test_prices_bound_the_optimum(arms, horizon, prior, monkeypatch):
     """Each errs with a chance below 1e-5: five standard errors."""
     problem = belman.problems.RandomStationary(belman.families.Bernoulli(prior=prior), arms, prior)

@@ -4,8 +4,8 @@
 failures. A layer holds the states after t turns and is overwritten by the one before it, turn by
 turn back to the first; two arms are three of which the middle one is never played.
 
-*For other yes-or-no arms, a bound* from a price for every turn (`priced_plays.py`), up to a
-thousand turns and ten million arms × turns².
+*For three yes-or-no arms and more, a bound* from a price for every turn (`priced_plays.py`), up to
+a thousand turns and ten million arms × turns².
 
 *Elsewhere, a looser bound* (Min, Maglaras and Moallemi, 2019, "Thompson sampling
 with information relaxation penalties", IRS.V-Zero): someone who foresees every reward, but is paid
@@ -107,7 +107,7 @@ def attainable(problem: Problem, horizon: int, *, draws: int = 1_000, seed: int 
     if (
         family.coin
         and horizon <= priced_plays.LONGEST
-        and (1 < problem.arms <= priced_plays.MOST / horizon**2)
+        and (2 < problem.arms <= priced_plays.MOST / horizon**2)
     ):
         bound = priced_plays.Relaxation(priors[0], problem.arms, horizon).bound(draws, seed)
         return Attainable(bound.rewards, best_arm - bound.rewards, bound.error, best_arm, False)
