@@ -34,7 +34,7 @@ class Memory(NamedTuple):
 
     expected: Floats = part("K")
     width: Floats = part("K")
-    index: Floats = part("K")
+    found: Floats = part("K")
     turn: Floats = part("K")
 
 
@@ -88,12 +88,12 @@ def optimistic_index(coin, belief, expected, width, before):
 def optimistic_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         if memory.turn[a] != turn:
-            memory.turn[a], memory.index[a] = turn, memory.expected[a]
+            memory.turn[a], memory.found[a] = turn, memory.expected[a]
             if memory.expected[a] < np.inf:
-                memory.index[a] = optimistic_index(
+                memory.found[a] = optimistic_index(
                     params[0], ledger.beliefs[a], memory.expected[a], memory.width[a], turn - 1.0
                 )
-        index[a] = memory.index[a]
+        index[a] = memory.found[a]
 
 
 @register
