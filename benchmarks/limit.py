@@ -7,20 +7,27 @@ the policies' regret is exact as well, a forward recursion over all courses of p
 chances are known. The rest is played, and has a standard error: at two and three arms of the sum of
 what each choice of a course gave away by the dynamic programme, which has little noise; at ten arms
 of regret, as no optimum is known. A turn's cost is CPU time beside the default's.
+
+`python -m benchmarks.limit bounds [RUNS]` prints what bounds leave open: the looser and the tighter
+bound on the regret of any policy, the regret of the best player here, by RUNS (4,000), and the
+share of the gap between it and the looser bound that the tighter one closes.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable
+from unittest import mock
 
 import numpy as np
 
 import belman
 from belman.families import Bernoulli
 from belman.lab import simulate
-from belman.measures.limit import attainable, given_away
+from belman.measures import limit, priced_plays
+from belman.measures.limit import Attainable, attainable, given_away
 from belman.measures.trial_plays import (
     Rules,
     all_courses,
@@ -117,9 +124,9 @@ def cell(
     prior: tuple[float, float], arms: int, horizon: int, runs: int, players: Players
 ) -> dict[str, str]:
     """The optimum, and every player's ratio to it, with a standard error where it was played."""
-    limit = attainable(drawn(prior, arms), horizon)
+    best = attainable(drawn(prior, arms), horizon)
     a, b = prior
-    found = {"arms": f"{arms}, Beta({a:g}, {b:g}), T = {horizon}", "optimum": f"{limit.regret:.4f}"}
+    found = {"arms": f"{arms}, Beta({a:g}, {b:g}), T = {horizon}", "optimum": f"{best.regret:.4f}"}
     played = {}
     for name, made in players.items():
         policy, mean = made(horizon), math.nan
@@ -128,15 +135,15 @@ def cell(
         if name in PLANNING and not (short and (arms == 2 or name != "irs-v-emax")):
             continue
         if arms == 2 and remembers_counts(policy):
-            mean = exact_regret(policy, prior, Rules(horizon), limit.best_arm)
+            mean = exact_regret(policy, prior, Rules(horizon), best.best_arm)
         if math.isfinite(mean):
-            found[name] = f"{mean / limit.regret:.4f}"
+            found[name] = f"{mean / best.regret:.4f}"
         elif name != "ts-ucb(100)" or arms * horizon * runs <= _DEAREST:
             played[name] = policy
     if played:
         lost = excess(list(played.values()), prior, arms, horizon, runs)
         for name, (more, error) in zip(played, lost, strict=True):
-            found[name] = f"{1.0 + more / limit.regret:.4f} ± {error / limit.regret:.4f}"
+            found[name] = f"{1.0 + more / best.regret:.4f} ± {error / best.regret:.4f}"
     return found
 
 
@@ -174,6 +181,62 @@ def costs() -> list[Claim]:
     return claims
 
 
+#: Prior, arms and horizon of bounds, and truths that each is an average over.
+BOUNDED = [
+    (UNIFORM, 3, 50, 4_000),
+    (UNIFORM, 5, 100, 4_000),
+    (UNIFORM, 10, 100, 4_000),
+    (UNIFORM, 10, 200, 2_000),
+    (LOW, 10, 200, 2_000),
+    (MIDDLE, 10, 200, 2_000),
+    (UNIFORM, 20, 200, 1_000),
+    (UNIFORM, 10, 500, 800),
+    (UNIFORM, 10, 1_000, 400),
+]
+
+
+def bound_of(
+    prior: tuple[float, float], arms: int, horizon: int, draws: int, tight: bool
+) -> tuple[Attainable, float]:
+    """The looser or the tighter bound, where no optimum is computed, and its CPU time."""
+    started = time.process_time()
+    with mock.patch.multiple(limit, LONGEST={}):
+        if tight:
+            found = attainable(drawn(prior, arms), horizon, draws=draws)
+        else:
+            with mock.patch.multiple(priced_plays, LONGEST=0):
+                found = attainable(drawn(prior, arms), horizon, draws=20 * draws)
+    return found, time.process_time() - started
+
+
+def bounds(runs: int) -> None:
+    """Print both bounds beside the best player."""
+    rows = []
+    for prior, arms, horizon, draws in BOUNDED:
+        loose, _ = bound_of(prior, arms, horizon, draws, tight=False)
+        tight, seconds = bound_of(prior, arms, horizon, draws, tight=True)
+        exact = attainable(drawn(prior, arms), horizon, draws=2) if arms < 4 else None
+        best, error = (exact.regret, 0.0) if exact else min(
+            played_regret(made(horizon), prior, arms, horizon, runs)
+            for made in (PLAYERS["until"], PLAYERS["gittins"])
+        )  # fmt: skip
+        a, b = prior
+        rows.append(
+            {
+                "arms": f"{arms}, Beta({a:g}, {b:g}), T = {horizon:,}",
+                "looser": f"{loose.regret:.2f} ± {loose.error:.2f}",
+                "tighter": f"{tight.regret:.2f} ± {tight.error:.2f}",
+                "best player": "the optimum: " * bool(exact) + f"{best:.2f} ± {1.96 * error:.2f}",
+                "closed": f"{(tight.regret - loose.regret) / (best - loose.regret):.0%}".replace(
+                    "%", " %"
+                ),
+                "CPU s": f"{seconds:.2g}",
+            }
+        )
+        print(rows[-1], flush=True)
+    print(table(rows, "the least regret of any policy, by two bounds (95 %)"))
+
+
 def table(rows: list[dict[str, str]], title: str) -> Table:
     """Rows of the same columns; a column that is empty throughout is left out."""
     names = [name for name in rows[0] if any(row[name] for row in rows)]
@@ -181,6 +244,9 @@ def table(rows: list[dict[str, str]], title: str) -> Table:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["bounds"]:
+        bounds(int(sys.argv[2]) if len(sys.argv) > 2 else 4_000)
+        return
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     longest = int(sys.argv[2]) if len(sys.argv) > 2 else max(TEN)
     wanted = sys.argv[3].split(",") if len(sys.argv) > 3 else list(PLAYERS)

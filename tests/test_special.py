@@ -248,3 +248,79 @@ def test_the_logarithm_in_plain_arithmetic():
     found = np.array([special.log_from_one(each) for each in x])
     assert np.all(np.abs(found - np.log(x)) <= 6e-16 * np.log(x))
     assert special.log_from_one(1) == 0.0
+
+
+# Which of two Beta variables is the larger
+
+
+def below(x, a, b):
+    """P(θ ≤ x)."""
+    return mp.betainc(a, b, 0, x, regularized=True)
+
+
+def chance_above(a, b, c, d):
+    """∫ f₁ F₂ by quadrature, cut where either has its mass."""
+    with mp.workdps(30):
+        cuts = {mp.mpf(0), mp.mpf(1)}
+        for x, y in ((a, b), (c, d)):
+            mean, spread = mp.mpf(x) / (x + y), mp.sqrt(mp.mpf(x) * y / (x + y + 1)) / (x + y)
+            cuts |= {mean + k * spread for k in range(-12, 13, 3) if 0 < mean + k * spread < 1}
+        whole = mp.beta(a, b)
+
+        def risen(x):
+            density = x ** (mp.mpf(a) - 1) * (1 - x) ** (mp.mpf(b) - 1) / whole
+            return density * below(x, c, d)
+
+        return mp.quad(risen, sorted(cuts))
+
+
+PAIRS = [
+    (1.0, 1.0, 1.0, 1.0),
+    (0.5, 2.5, 3.0, 0.7),
+    (3.0, 0.7, 0.5, 2.5),
+    (2.0, 9.0, 1.0, 30.0),
+    (40.0, 61.0, 55.0, 46.0),
+    (150.5, 20.0, 1.5, 1.0),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_chance_that_one_beta_variable_exceeds_another(pair):
+    true, (found, h) = chance_above(*pair), special.chance_above(*pair)
+    a, b, c, d = map(mp.mpf, pair)
+    assert error(found, true) <= LIMIT
+    assert error(h, mp.beta(a + c, b + d) / mp.beta(a, b) / mp.beta(c, d)) <= LIMIT
+    other, same = special.chance_above(*pair[2:], *pair[:2])
+    assert found + other == pytest.approx(1.0, abs=LIMIT)
+    assert same == pytest.approx(h, rel=LIMIT)
+    # E max θ = ∫ 1 − F₁ F₂
+    most = special.expected_most(found, h, *pair)
+    cuts = sorted({mp.mpf(0), a / (a + b), c / (c + d), mp.mpf(1)})
+    assert error(most, 1 - mp.quad(lambda x: below(x, a, b) * below(x, c, d), cuts)) <= 1e-7
+
+
+def test_a_chance_that_is_all_but_none_has_its_digits():
+    """P(θ₁ > θ₂) of Beta(1, n) and Beta(m, 1) is ∫ n (1 − x)^(n − 1) x^m dx = n B(m + 1, n)."""
+    for n, m in ((40.0, 40.0), (200.0, 150.0)):
+        true = mp.beta(m + 1, n) * n
+        found, _ = special.chance_above(1.0, n, m, 1.0)
+        assert abs(mp.mpf(found) / true - 1) < 1e-10
+    assert special.chance_above(1e6, 1e3, 1e3, 1e6) == (1.0, 0.0)
+    assert special.chance_above(1e8, 1e8, 1e8, 1e8)[0] == pytest.approx(0.5, abs=1e-7)
+
+
+def test_a_reward_moves_the_chance_by_a_step():
+    rng = np.random.default_rng(2)
+    counts = [2.0, 3.5, 1.0, 4.0]
+    found, h = special.chance_above(*counts)
+    for _ in range(200):
+        place = int(rng.integers(4))
+        if rng.random() < 0.2 and counts[2] > 1.0:
+            counts[2], counts[3] = counts[2] - 1.0, counts[3] + 1.0
+            found, h = special.a_success_less(found, h, *counts)
+        else:
+            found, h = special.after_reward(found, h, *counts, place < 2, place % 2 == 0)
+            counts[place] += 1.0
+        afresh, step = special.chance_above(*counts)
+        assert found == pytest.approx(afresh, abs=1e-13)
+        assert h == pytest.approx(step, rel=1e-11)

@@ -128,10 +128,10 @@ def test_the_recursion_is_all_histories_with_floors():
     ],
 )
 @pytest.mark.parametrize(
-    "name", ["belman", "thompson", "epsilon-greedy", "kl-ucb", "med", "uniform"]
+    "name", ["belman", "thompson", "epsilon-greedy", "kl-ucb", "med", "ids", "uniform"]
 )
 def test_exact_and_played_agree(rules, name):
-    """48 means of 4,000 trials, each within five standard errors: it errs once in 10⁴ calls."""
+    """56 means of 4,000 trials, each within five standard errors: it errs once in 10⁴ calls."""
     policy, rates = parse.policy(name, rules.patients), np.array([0.3, 0.55])
     ends, runs = all_courses(policy, PRIOR, rules), played(policy, PRIOR, rules, rates, 4_000, 11)
     n, s = ends.patients, ends.successes

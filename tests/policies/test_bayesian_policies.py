@@ -35,7 +35,9 @@ from belman.policies import (
 from belman.policies.gittins import gittins, table
 from belman.policies.policy import pick, record
 from belman.policies.thompson.ids import best_pair
+from belman.policies.thompson.two_arms import renew_pair
 from belman.problems import bernoulli, random_bernoulli
+from belman.special import chance_above
 
 Floats = NDArray[np.float64]
 
@@ -385,6 +387,8 @@ def slow_information(beliefs: Floats) -> tuple[Floats, Floats, Floats]:
     [
         CONTEST,
         np.array([[1.0, 1.0], [1.0, 1.0]]),
+        np.array([[0.5, 2.5], [30.0, 70.0]]),
+        np.array([[400.0, 410.0], [12.0, 11.0]]),
         np.array([[0.5, 0.5], [0.3, 0.7], [2.0, 3.0]]),
         np.array([[400.0, 410.0], [12.0, 11.0], [1.0, 4.0], [900.0, 901.0]]),
         np.array([[9000.0, 9000.0], [8000.0, 8080.0], [2.0, 3.0]]),
@@ -413,6 +417,29 @@ def test_ids_columns_follow_the_rewards() -> None:
     _, regret, gain = slow_information(beliefs)
     assert table["expected regret"] == pytest.approx(regret, abs=1e-3 * regret.max())
     assert table["information gain"] == pytest.approx(gain, abs=5e-3 * gain.max())
+
+
+@pytest.mark.interpreted
+def test_ids_of_two_arms_follows_whatever_changes() -> None:
+    """Rewards one by one, priors that are no whole numbers, corrections, and other counts at once:
+    the closed form is that of the beliefs at the end.
+    """
+    rng = np.random.default_rng(4)
+    beliefs, pair = np.array([[0.3, 0.7], [1.1, 2.0]]), np.zeros(6)
+    for turn in range(400):
+        arm, won = rng.integers(2), rng.integers(2)
+        if turn % 7 == 3 and beliefs[arm, won] > 1.5:  # a correction
+            beliefs[arm, won] -= 1.0
+            beliefs[arm, 1 - won] += 1.0
+        elif turn % 50 == 49:
+            beliefs[arm] = 0.5 + 20.0 * rng.random(2)
+        else:
+            beliefs[arm, won] += 1.0
+        renew_pair(beliefs, pair)
+        assert pair[4] == pytest.approx(chance_above(*beliefs.ravel())[0], abs=1e-12)
+    before = pair.copy()
+    renew_pair(beliefs, pair)
+    assert pair.tolist() == before.tolist()
 
 
 def _mixed(q: Any, regret: float, other_regret: float, gain: float, other_gain: float) -> Any:

@@ -21,7 +21,7 @@ from belman.policies import (
     OptimisticGittins,
 )
 from belman.policies.gittins import exact, exact_table
-from belman.policies.thompson.irs import _step, chance_above, expected_most, worth_trying
+from belman.policies.thompson.irs import worth_trying
 from tests.policies.interpreted_play import taught
 
 pytestmark = pytest.mark.interpreted
@@ -166,25 +166,6 @@ def test_ucb_dt_by_its_formula():
 
 
 # Information-relaxation sampling
-
-
-def test_the_chance_that_one_law_exceeds_another_goes_by_steps():
-    a, b, c, d = 2.0, 3.5, 1.0, 4.0
-    found = chance_above(a, b, c, d)
-    h = math.exp(log_beta(a + c, b + d) - log_beta(a, b) - log_beta(c, d))
-    for first, won in [(True, True), (False, True), (True, False), (False, False), (True, True)]:
-        found, h = _step(found, h, a, b, c, d, first, won)
-        a, b = (a + won, b + (not won)) if first else (a, b)
-        c, d = (c, d) if first else (c + won, d + (not won))
-        one, other = stats.beta(a, b), stats.beta(c, d)
-        above = integrate.quad(lambda x: one.pdf(x) * other.cdf(x), 0.0, 1.0)[0]  # noqa: B023
-        assert found == pytest.approx(above, abs=2e-5)
-        most = 1.0 - integrate.quad(lambda x: one.cdf(x) * other.cdf(x), 0.0, 1.0)[0]  # noqa: B023
-        assert expected_most(found, h, a, b, c, d) == pytest.approx(most, abs=2e-5)
-
-
-def log_beta(a, b):
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def naive_worth_trying(level, a, b, left, wins):

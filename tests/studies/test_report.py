@@ -268,3 +268,50 @@ def test_of_many_arms_the_likeliest_have_intervals_at_any_look(opened):
     assert report.verdict == whole.verdict
     assert report["arm 2"] == whole["arm 2"]
     assert any("2 arms that are most likely" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({}, ""),
+        ({"floor": 0.2, "control": "a"}, ""),
+        ({"guard": {"refund": "< 0.9"}}, ""),
+        ({"drift": "auto"}, "means may change"),
+        ({"discount": 0.9}, "means may change"),
+        ({"last": 50}, "means may change"),
+        ({"window": 3600}, "a window still waits"),
+        ({"minimise": True}, "rewards are costs"),
+        ({"segments": ["country"]}, "depends on the context"),
+        ({"context": ["country"]}, "depends on the context"),
+    ],
+)
+def test_what_was_attainable_is_said_where_it_is_true(opened, given, why):
+    study = opened(**given)
+    context = {"context": {"country": "de"}} if {"segments", "context"} & set(given) else {}
+    for i in range(40):
+        study.tell(study.ask(**context), i % 2)
+    if "window" in given:
+        study.record([("a", 1), ("b", 0)])  # of which no more is awaited
+    report = study.report()
+    said = [note for note in report.notes if "what was attainable" in note.lower()]
+    assert len(said) == 1
+    content = json.loads(report.to_json())
+    if why:
+        assert report.attained is None
+        assert content["attained"] is None
+        assert why in said[0]
+        return
+    assert said == [report.attained.sentence]
+    assert report.attained.low < report.attained.share < report.attained.high
+    assert report.attained.share == pytest.approx(report.earned.total / report.attained.best)
+    assert content["attained"]["share"] == report.attained.share
+    assert said[0] in report.to_html()
+    study.add_arm("new")
+    study.tell(study.ask(), 1)
+    assert study.report().attained is None
+
+
+def test_of_an_untold_study_nothing_is_attainable(opened):
+    report = opened().report()
+    assert report.attained is None
+    assert not any("attainable" in note for note in report.notes)

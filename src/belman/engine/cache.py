@@ -31,7 +31,7 @@ _KEPT_DAYS = 60
 _COMMENT = re.compile(r"#.*")
 _IMPORT = re.compile(r"^\s*(?:from\s+(\S+)\s+import\s+(\([^)]*\)|.*)|import\s+(.*))", re.MULTILINE)
 _HEADER = """from numba import carray
-from numpy import bool_, float64, int32, int64, uint32, uint64
+from numpy import bool_, float32, float64, int32, int64, uint32, uint64
 
 from belman.engine.compiler import called, entered, pointer
 from belman.engine.kernels import at

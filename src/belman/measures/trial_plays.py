@@ -24,7 +24,7 @@ from belman.errors import PolicyError
 from belman.families import Bernoulli
 from belman.lab.bandit_runner import in_one_block
 from belman.lab.policy_call import values_of_turns
-from belman.measures.limit import offsets_of
+from belman.measures.offsets import offsets_of
 from belman.policies.dealing import Deal, deal_and_forget
 from belman.policies.policy import (
     Ledger,
@@ -34,7 +34,7 @@ from belman.policies.policy import (
     share_of_ties,
     to_be_integrated,
 )
-from belman.special import log_beta
+from belman.special import a_success_less, chance_above
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -65,48 +65,12 @@ class Ends(NamedTuple):
     chance: Floats
 
 
-# The chance that the second of two Beta beliefs is the larger, a step of a count at a time: it
-# changes by h over the count that grows, h = B(a + c, b + d)/(B(a, b) B(c, d)) before the step.
-
-
-@kernel
-def grown(h, own, other, worth, total):
-    """h after a step of a count: the count and its like at the other arm, its belief's worth, that
-    of both.
-    """
-    return h * (own + other) / total * worth / own
-
-
 @kernel
 def superiority(prior, n: int, s: int, m: int, r: int):
-    """P(θ₂ > θ₁) after s successes of n patients and r of m, from one Beta prior of both; and h."""
-    a, b, c, d = prior[0], prior[1], prior[0], prior[1]
-    found, h = 0.5, math.exp(log_beta(a + c, b + d) - log_beta(a, b) - log_beta(c, d))
-    for _ in range(s):
-        found -= h / a
-        h = grown(h, a, c, a + b, a + b + c + d)
-        a += 1.0
-    for _ in range(n - s):
-        found += h / b
-        h = grown(h, b, d, a + b, a + b + c + d)
-        b += 1.0
-    for _ in range(r):
-        found += h / c
-        h = grown(h, c, a, c + d, a + b + c + d)
-        c += 1.0
-    for _ in range(m - r):
-        found -= h / d
-        h = grown(h, d, b, c + d, a + b + c + d)
-        d += 1.0
-    return found, h
-
-
-@kernel
-def a_success_less(found, h, a, b, c, d):
-    """The same with a failure of the second arm, now Beta(c, d), in the place of a success."""
-    h /= grown(1.0, c - 1.0, a, c - 1.0 + d, a + b + c - 1.0 + d)
-    found -= h / (c - 1.0) + h / d
-    return found, grown(h, d, b, c - 1.0 + d, a + b + c - 1.0 + d)
+    """P(θ₂ > θ₁) after s successes of n patients and r of m, from one Beta prior of both."""
+    a, b = prior[0], prior[1]
+    better, _ = chance_above(a + r, b + m - r, a + s, b + n - s)
+    return better
 
 
 @kernel
@@ -114,7 +78,7 @@ def superiorities(prior, patients, successes, out):
     """Fill P(θ_a > θ_0) of every arm but the first (K − 1), row by row."""
     for i in range(len(out)):
         for a in range(out.shape[1]):
-            out[i, a], _ = superiority(
+            out[i, a] = superiority(
                 prior, patients[i, 0], successes[i, 0], patients[i, a + 1], successes[i, a + 1]
             )
 
@@ -190,21 +154,21 @@ def _block_forward(
         for s in range(n, -1, -1):
             row = offsets[n, 0] + s * (horizon - n + 1)
             _enter(policy, family, constants, params, prior, ledger, memory, 0, n, s)
-            better, h = 0.5, 0.0
+            ahead, h = 0.5, 0.0  # the chance that the first arm is the better one
             a, b = prior[0] + s, prior[1] + n - s
             if weighs:
-                better, h = superiority(prior, n, s, t - n, t - n)
+                ahead, h = chance_above(a, b, prior[0] + t - n, prior[1])
             for r in range(t - n, -1, -1):
                 if weighs and r < t - n:
-                    c, d = prior[0] + r + 1, prior[1] + t - n - r - 1
-                    better, h = a_success_less(better, h, a, b, c, d)
+                    c, d = prior[0] + r, prior[1] + t - n - r
+                    ahead, h = a_success_less(ahead, h, a, b, c, d)
                 if value[row + r] == 0.0:
                     continue
-                if stops and max(better, 1.0 - better) >= rules[4]:
+                if stops and max(ahead, 1.0 - ahead) >= rules[4]:
                     ended[row + r] = value[row + r]
                     value[row + r] = 0.0
                     continue
-                share = 1.0 - better
+                share = ahead
                 if kind != _BY_BELIEF:
                     _enter(policy, family, constants, params, prior, ledger, memory, 1, t - n, r)
                     share = _first_share(
@@ -343,7 +307,7 @@ def _play(
             if rules[4] <= 1.0:
                 most = 0.0  # by what is known by now
                 for a in range(1, arms):
-                    better, _ = superiority(
+                    better = superiority(
                         prior, int(ledger.plays[0]), int(ledger.sums[0]), int(ledger.plays[a]),
                         int(ledger.sums[a]),
                     )  # fmt: skip

@@ -43,7 +43,7 @@ from belman.validate import is_between, require_number, require_one_of, require_
 
 Floats = NDArray[np.float64]
 TESTS = ("conditional", "unconditional", "posterior", "fisher")
-#: The most patients of an exact computation: a minute or two.
+#: The most patients of an exact computation: some minutes.
 LONGEST = 300
 _SCORE = 1.959963984540054  # standard deviations of a central 95 %
 
@@ -119,8 +119,7 @@ def trial(
     stop
         Stop after a block where that chance is as large, or for two arms as small.
     exact
-        Whether to compute two arms exactly. Most policies take seconds for 200 patients; `IDS`,
-        which integrates at every turn, takes many minutes.
+        Whether to compute two arms exactly: under a minute for 200 patients.
     runs
         How many trials are played of a scenario that is not computed exactly.
     seed

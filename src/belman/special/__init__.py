@@ -21,6 +21,8 @@ from belman.special.gamma_law import gamma_survival as gamma_survival
 from belman.special.gamma_law import gamma_upper_quantile as gamma_upper_quantile
 from belman.special.gamma_law import normal_cdf as normal_cdf, normal_quantile as normal_quantile
 from belman.special.logarithm import log_from_one as log_from_one
+from belman.special.two_betas import a_success_less as a_success_less, after_reward as after_reward
+from belman.special.two_betas import chance_above as chance_above, expected_most as expected_most
 from belman.registry import offered as _offered
 
 __all__ = _offered(globals())

@@ -3,7 +3,8 @@
 It minimises (expected regret)²/(information gain). With p_b the probability that arm b is best and
 M_ab the expected reward of arm a if it is, the regret is Δ_a = Σ_b p_b (M_bb − M_ab) and the gain
 about which arm is best g_a = Σ_b p_b d(M_ab, μ_a), with d the divergence of Bernoulli laws. For
-other families the variance Σ_b p_b (M_ab − μ_a)² takes its place (their V-IDS).
+other families the variance Σ_b p_b (M_ab − μ_a)² takes its place (their V-IDS). Two yes-or-no arms
+have them in closed form (`two_arms.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from belman.policies.thompson.information import (
     renew_draws,
     weigh,
 )
+from belman.policies.thompson.two_arms import MOST_COUNTS, integrate_pair, renew_pair
 from belman.registry import register
 
 
@@ -37,6 +39,7 @@ class Memory(NamedTuple):
     leader: Floats = part(2)  # the mean and standard deviation around which the mesh was laid
     columns: Floats = part("rows", "K")  # F(x), ln F(x) and E[θ | θ ≤ x], or draws
     seen: Floats = part("K", "D")  # the beliefs of the columns
+    pair: Floats = part(6)  # of two arms: their beliefs, P(θ₁ > θ₂) and its step
     stale: Floats = part("K", first=1.0)  # whether the arm's ledger has changed
     middle: Floats = part("K")  # E[θ | θ ≤ x] between two nodes, then μ
     share: Floats = part("K")  # p_b
@@ -106,7 +109,10 @@ def indices(family, constants, params, ledger, memory, turn, turn_value, rng, in
     memory.share[:] = 0.0
     memory.joint[:] = 0.0
     memory.chances[:] = 0.0
-    if exact:
+    if exact and index.size == 2 and np.sum(ledger.beliefs) < MOST_COUNTS:
+        renew_pair(ledger.beliefs, memory.pair)
+        integrate_pair(memory)
+    elif exact:
         renew_columns(ledger.beliefs, memory)
         integrate(memory)
     else:

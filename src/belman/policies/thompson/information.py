@@ -20,7 +20,7 @@ _CLOSE = 65  # … and around the leader, over …
 _REACH = 5.0  # … so many standard deviations on either side
 NODES = _EVEN + _CLOSE
 _COARSE = 0.03  # a standard deviation that the even nodes resolve
-_NEGLIGIBLE = 1e-14  # probability
+NEGLIGIBLE = 1e-14  # probability
 _FRESH = 8  # rows of draws that are renewed at each turn
 _LARGEST = 1e150  # of a draw, whose square is finite
 
@@ -109,12 +109,12 @@ def integrate(memory):
             level += logs[k, a]
         chance_below = math.exp(level)
         rise = chance_below - chance_before
-        if k > 0 and rise > _NEGLIGIBLE:
+        if k > 0 and rise > NEGLIGIBLE:
             for a in range(arms):
                 memory.middle[a] = 0.5 * (means[k - 1, a] + means[k, a])
             for b in range(arms):
                 mass = rise / (level - before) * (logs[k, b] - logs[k - 1, b])
-                if mass > _NEGLIGIBLE:
+                if mass > NEGLIGIBLE:
                     memory.share[b] += mass
                     for a in range(arms):
                         memory.joint[b, a] += mass * memory.middle[a]
@@ -178,7 +178,7 @@ def weigh(exact, memory):
             memory.middle[a] += memory.joint[b, a]
     for b in range(arms):
         share = memory.share[b]
-        if share > _NEGLIGIBLE:
+        if share > NEGLIGIBLE:
             for a in range(arms):
                 given, mean = memory.joint[b, a] / share, memory.middle[a] / total
                 memory.gain[a] += share * (

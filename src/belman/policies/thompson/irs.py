@@ -29,11 +29,10 @@ from belman.policies.memory import Floats, part
 from belman.policies.policy import Policy, PolicyKernels, to_be_integrated
 from belman.policies.settings import whole
 from belman.registry import register
-from belman.special import beta_cdf, log_beta
+from belman.special import after_reward, beta_cdf, chance_above, expected_most, log_beta
 
 LONGEST = 10_000
 _TURNS = whole(1, f"a whole number of turns from 1 to {LONGEST:,}", LONGEST)
-_MESH = 256  # cells of the chance that one Beta law exceeds another
 _HALVINGS = 14
 
 
@@ -140,17 +139,6 @@ class IRSVZero(_Relaxed):
     remembers = VZeroMemory
 
 
-@kernel
-def chance_above(a, b, c, d):
-    """P(θ₁ > θ₂) of Beta(a, b) and Beta(c, d), good to about 1e-5."""
-    found, before = 0.0, 0.0
-    for i in range(1, _MESH + 1):
-        now = beta_cdf(a, b, i / _MESH) if i < _MESH else 1.0
-        found += (now - before) * beta_cdf(c, d, (i - 0.5) / _MESH)
-        before = now
-    return found
-
-
 class VEmaxMemory(NamedTuple):
     """What V-Zero needs; the second arm's rewards, and the arm with which a plan begins."""
 
@@ -161,24 +149,6 @@ class VEmaxMemory(NamedTuple):
     plays: Floats = part("K", "room")
     wins: Floats = part("room")
     begins: Floats = part("room")
-
-
-@kernel
-def _step(found, h, a, b, c, d, first, won):
-    """P(θ₁ > θ₂), and h = B(a + c, b + d)/(B(a, b) B(c, d)), after a reward of an arm."""
-    if first:
-        found += h / a if won else -h / b
-        own, other, worth = (a, c, a + b) if won else (b, d, a + b)
-    else:
-        found += -h / c if won else h / d
-        own, other, worth = (c, a, c + d) if won else (d, b, c + d)
-    return found, h * (own + other) / (a + b + c + d) * worth / own
-
-
-@kernel
-def expected_most(found, h, a, b, c, d):
-    """E max(θ₁, θ₂), from P(θ₁ > θ₂) and h."""
-    return a / (a + b) * (found + h / a) + c / (c + d) * (1.0 - found + h / c)
 
 
 @kernel
@@ -200,22 +170,20 @@ def v_emax_indices(family, constants, params, ledger, memory, turn, turn_value, 
     for j in range(left):
         memory.wins[j] = 1.0 * (chance.uniform(rng) < truth)
     truth = chance.beta(rng, a, b)
-    found = chance_above(a, b, second[0], second[1])
-    h = math.exp(log_beta(a + second[0], b + second[1]) - log_beta(a, b))
-    h *= math.exp(-log_beta(second[0], second[1]))
+    found, h = chance_above(a, b, second[0], second[1])
     now = expected_most(found, h, a, b, second[0], second[1])
     best, chosen, mean = -np.inf, 0.0, 0.0
     for i in range(left + 1):
         if i > 0:
             mean, won = a / (a + b), chance.uniform(rng) < truth
-            found, h = _step(found, h, a, b, second[0], second[1], True, won)
+            found, h = after_reward(found, h, a, b, second[0], second[1], True, won)
             a, b = a + 1.0 * won, b + 1.0 * (not won)
         c, d, here, there = second[0], second[1], found, h
         for j in range(left - i + 1):
             other = 0.0
             if j > 0:
                 other, won = c / (c + d), memory.wins[j - 1] > 0.0
-                here, there = _step(here, there, a, b, c, d, False, won)
+                here, there = after_reward(here, there, a, b, c, d, False, won)
                 c, d = c + 1.0 * won, d + 1.0 * (not won)
             charge = 0.0
             if i + j < left:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from belman.errors import listing, shown
 from belman.measures import report_page, sentences
+from belman.measures.attained import Attained, attained
 from belman.measures.earned import Earned, earned
 from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
@@ -63,6 +64,7 @@ class StudyReport(Report):
     paused: bool = False
     traffic: dict[Hashable, Traffic] = field(default_factory=dict)
     earned: Earned | None = None
+    attained: Attained | None = None
     retired: dict[Hashable, Traffic] = field(default_factory=dict)
     then: str = "say"
     shipped: Hashable | None = None
@@ -113,6 +115,7 @@ class StudyReport(Report):
             "arms": [{**row, **self.traffic[arm.arm].to_dict()} for row, arm in rows],
             "retired": [{"arm": plain(arm), **one.to_dict()} for arm, one in self.retired.items()],
             "earned": None if self.earned is None else self.earned.to_dict(),
+            "attained": None if self.attained is None else self.attained.to_dict(),
             "goal": self.goal,
             "promise": self.promise,
             "then": self.then,
@@ -168,6 +171,13 @@ def report_of(
         words = f"{listing(never)} was never told: is the metric spelt so, and sent?"
         notes = (*notes, f"The guard watches nothing, since {words}")
     notes = (*notes, *islice(_cautions(state), MOST_CAUTIONS))
+    earnt = tally.reward - tally.past_sum
+    share, unsaid = None, no_share(state, found)
+    best = found.arms[0].expected + found.arms[0].expected_loss
+    if not unsaid and (share := attained(known, best, told, earnt)):
+        notes = (*notes, share.sentence)
+    elif unsaid and known.plays.any():
+        notes = (*notes, f"What was attainable is not said: {unsaid}.")
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
@@ -176,7 +186,8 @@ def report_of(
         time=now,
         paused=state.paused,
         traffic=traffic,
-        earned=earned(known, told, tally.reward - tally.past_sum),
+        earned=earned(known, told, earnt),
+        attained=share,
         then=settings.then,
         shipped=None if state.shipped is None else state.register[state.shipped],
         floors={} if state.shipped is not None else settings.shares.of(state.arms),
@@ -196,6 +207,23 @@ def _cautions(state: State) -> Iterator[str]:
         if caution := publishing.caution(state, published.weights, asking):
             of = "" if segment is None else f" of segment {shown(segment)}"
             yield f"By the published weights{of} {caution}."
+
+
+def no_share(state: State, found: Report) -> str:
+    """Why what was earned is not told as a share of the attainable, where that would be wrong."""
+    settings = state.settings
+    if settings.has_contexts:
+        return "the best arm depends on the context"
+    changed = any(one.question == "drift" and one.alarm for one in found.findings)
+    if changed or state.decider.known().faded:
+        return "means may change over time, and with them the best arm"
+    if settings.window is not None:
+        return "rewards that a window still waits for are not counted"
+    if settings.minimise:
+        return "rewards are costs"
+    if tuple(state.arms) != settings.arms:
+        return "not all arms were there all the time"
+    return ""
 
 
 def _without_guarantee(state: State, found: Report) -> str:

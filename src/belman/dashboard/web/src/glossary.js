@@ -17,6 +17,7 @@ const TERMS = {
   reward: ["expected reward", "What a decision for the arm earns on average, as estimated from the prior and the data so far."],
   cost: ["expected cost", "What a decision for the arm costs on average, as estimated from the prior and the data so far."],
   plays: ["plays", "How many rewards of an arm counted."],
+  attainable: ["attainable", "What the best arm, known from the start, would have earned in the same number of decisions, by what is believed now. No policy attains it, since it must learn which arm is best."],
   split: ["fixed split", "What an A/B test with equal shares would have earned in the same number of decisions, by the estimates of the arms now."],
   ticket: ["ticket", "One decision: it names an arm, and its reward is told later."],
   decided: ["decided", "The stopping rule, which was chosen in advance, is met: you may stop."],

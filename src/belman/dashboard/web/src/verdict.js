@@ -56,6 +56,10 @@ export class Verdict {
         const doubt = Number.isFinite(high - low) ? `${signed(low, write)} to ${signed(high, write)}; ` : "";
         rows.push([term("split", `${words.sum} vs a fixed split`), signed(gain, write), `${doubt}${write(total)} in all`]);
       }
+      if (report.attained) {
+        const { share, credible } = report.attained;
+        rows.push([term("attainable", "of what was attainable"), percent(share), `${percent(credible[0])} to ${percent(credible[1])}`]);
+      }
     }
     const window = status.window === undefined ? "" : status.waits ?? "";
     rows.push([term("ticket", "decisions"), number(status.asked), `${number(status.told)} counted, ${number(status.outstanding)} open${window ? `; ${window}` : ""}`]);
