@@ -11,6 +11,8 @@ import pytest
 
 os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+#: litellm takes its prices from its package, and not from the network as it is imported.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -15,7 +15,8 @@
     │  └─ RestoredError    a study whose log is not the one that this process knows
     ├─ StudyError          a study that cannot do this
     │  ├─ UnknownStudyError   … because there is none of that name
-    │  └─ PausedError         … because it is paused
+    │  ├─ PausedError         … because it is paused
+    │  └─ BudgetError         … because its budget is spent
     ├─ TicketError         a ticket that cannot be told this: told otherwise already, or expired
     │  └─ UnknownTicketError  … because the study never gave it
     ├─ ReplayError         a log that allows no honest estimate
@@ -36,6 +37,7 @@ from collections.abc import Iterable
 from belman.assignment import refusals
 from belman.assignment.refusals import ArmError as ArmError
 from belman.assignment.refusals import BelmanError as BelmanError
+from belman.assignment.refusals import BudgetError as BudgetError
 from belman.assignment.refusals import BusyError as BusyError
 from belman.assignment.refusals import ExposureError as ExposureError
 from belman.assignment.refusals import FamilyError as FamilyError

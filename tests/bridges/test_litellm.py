@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from belman.errors import SettingError, UnknownTicketError
 from belman.studies import Storage
 from tests.waiting import HANG, wait_until
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices from the package
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "llm.md"
@@ -319,6 +319,130 @@ def test_what_cannot_be_routed_is_refused(routed, litellm, storage):
     along = belman.open_study("along", NAMES, context=["words"], storage=storage)
     with pytest.raises(SettingError, match="give context="):
         BelmanRouting(router, {"chat": along})
+
+
+CHEAP = {"input_cost_per_token": 0.0001, "output_cost_per_token": 0.0001}
+DEAR = {"input_cost_per_token": 0.001, "output_cost_per_token": 0.001}
+
+
+def priced(**more):
+    return [
+        deployment("large", "yes", **DEAR, **more),
+        deployment("small", "no", **CHEAP, **more),
+    ]
+
+
+BUDGET = {"control": None, "goal": None, "floor": None, "budget": {"dollars": 1.0}}
+
+
+def test_a_budget_is_kept_and_a_call_beyond_it_is_refused_in_litellms_words(routed, litellm):
+    """The dear model costs some cents a call, and the cheap one a tenth: money is spent, and not
+    more than a call beyond the budget.
+    """
+    router, study, _ = routed(priced(), BUDGET | {"floor": 0.1})
+    went = played_until_refused(router, study, litellm, 600)
+    budget = study.status()["budget"]
+    assert 0.9 < budget["spent"] <= 1.05
+    assert {"large", "small"} <= set(went)
+    assert went[-1] is None  # when not even the cheap one fits
+    assert went[-2] == "small"
+    assert study.outstanding == 0
+    with pytest.raises(litellm.BudgetExceededError, match="has no room in its budget"):
+        router.completion("chat", ASK)
+    study.check()
+
+
+def played_until_refused(router, study, litellm, calls, **settings):
+    async def main():
+        went = []
+        for _ in range(calls):
+            try:
+                answer = await router.acompletion("chat", ASK, **settings)
+            except litellm.BudgetExceededError:
+                return [*went, None]
+            went.append(answer._hidden_params["model_id"])
+            await until(lambda: not study.outstanding)
+        return went
+
+    return RUNNER.run(main())
+
+
+def test_another_group_answers_where_the_budget_is_spent(routed):
+    models = [*priced(), deployment("free", "free", group="free")]
+    router, study, _ = routed(models, BUDGET, router={"fallbacks": [{"chat": ["free"]}]})
+    study.spend(1.0)
+
+    async def main():
+        answer = await router.acompletion("chat", ASK)
+        return answer._hidden_params["model_id"]
+
+    assert RUNNER.run(main()) == "free"
+    assert study.outstanding == 0
+
+
+def test_calls_of_a_session_count_against_the_budget(routed, litellm):
+    router, study, _ = routed(priced(), {**BUDGET, "budget": {"dollars": 0.2}})
+    went = played_until_refused(router, study, litellm, 60, metadata={"session_id": "me"})
+    assert went[-1] is None
+
+    async def ended():
+        await until(lambda: study.status()["budget"]["spent"] > 0.15)
+
+    RUNNER.run(ended())
+    assert study.status()["budget"]["spent"] <= 0.25
+    assert study.status()["told"] < len(went) / 2
+
+
+def test_a_judge_that_fails_does_not_forget_what_was_paid(routed):
+    def judge(answer):
+        raise ZeroDivisionError
+
+    router, study, _ = routed(priced(), BUDGET, {"quality": judge})
+
+    async def main():
+        await router.acompletion("chat", ASK)
+        await until(lambda: study.status()["budget"]["spent"] > 0.0 and not study.outstanding)
+
+    RUNNER.run(main())
+    assert study.status()["told"] == 0
+
+
+def test_a_budget_of_what_no_call_tells_is_refused(routed):
+    with pytest.raises(SettingError, match="has a budget of 'euros'"):
+        routed(priced(), {**BUDGET, "budget": {"euros": 1}})
+
+
+#: What stands between a program and the network but for this machine.
+NO_NETWORK = """
+import socket
+real = socket.getaddrinfo
+def refused(host, *rest, **more):
+    assert host in (None, "localhost", "127.0.0.1", "::1"), f"the network was asked for {host}"
+    return real(host, *rest, **more)
+socket.getaddrinfo = refused
+"""
+
+
+def test_nothing_leaves_this_machine(tmp_path):
+    """A process that imports litellm, and routes a call, looks no name up."""
+    code = f"""{NO_NETWORK}
+import litellm, belman
+from belman.bridges.litellm_router import BelmanRouting
+names = {NAMES}
+models = [{{"model_name": "chat", "model_info": {{"id": name}}, "litellm_params":
+    {{"model": "openai/gpt-4o-mini", "api_key": "none", "mock_response": "yes"}}}}
+    for name in names]
+router = litellm.Router(models, num_retries=0)
+study = belman.open_study("x", names, storage="sqlite:///{tmp_path}/x.db")
+with BelmanRouting(router, {{"chat": study}}) as routing:
+    router.set_custom_routing_strategy(routing)
+    litellm.callbacks.append(routing)
+    print(router.completion("chat", {ASK}).choices[0].message.content)
+study.storage.close()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "asked for" not in ran.stdout + ran.stderr
+    assert (ran.returncode, ran.stdout.strip()) == (0, "yes"), ran.stderr
 
 
 def test_the_program_of_the_page_runs(litellm, tmp_path, monkeypatch):

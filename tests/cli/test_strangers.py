@@ -25,7 +25,7 @@ NASTY = '=\x1b[2J\x9b2J\u202e[/b]<script>alert(1)</script>|[x](y)`*\\"\r\n\t!'
 #: Commands that show nothing of what a stranger wrote.
 CHANGES = {
     *("create", "tell", "correct", "import", "import-growthbook", "observe", "pause", "resume"),
-    *("add-arm", "retire-arm"),
+    *("add-arm", "retire-arm", "spend"),
     *(
         "ship",
         "unship",
@@ -73,12 +73,20 @@ def in_contexts(url):
     return study
 
 
-WORLDS = {"plain": plain, "segments": by_segment, "contexts": in_contexts}
+def with_a_budget(url):
+    study = open_study("budget", ["a", NASTY], budget={"cost": 5}, storage=url, seed=1)
+    study.tell(study.ask(), 1, metrics={"cost": 1.0})
+    study.spend(1, NASTY, arm=NASTY)
+    return study
+
+
+WORLDS = {"plain": plain, "budget": with_a_budget, "segments": by_segment, "contexts": in_contexts}
 #: The commands that show something, with what they need beside the name of a study.
 VIEWS = {
     "list": {"plain": []},
     "show": {"plain": [], "contexts": ["--context", "country=fr"]},
     "metrics": {"plain": []},
+    "spending": {"budget": []},
     "changes": {"plain": []},
     "explain": {"plain": [], "segments": ["--context", "country=fr"]},
     "contexts": {"segments": [], "contexts": []},

@@ -288,3 +288,19 @@ def test_contexts_that_cannot_be_are_refused(study, words, message):
     study("create", "shop", "--arms", "a,b")
     with pytest.raises(errors.BelmanError, match=message):
         study(*words)
+
+
+def test_a_budget_from_the_shell(study):
+    study("create", "chat", "--arms", "a,b", "--budget", "dollars 25 a day", "--seed", "1")
+    ticket = study("ask", "chat").split()[0]
+    place = Storage(os.environ["BELMAN_STORAGE"])
+    open_study("chat", storage=place).tell(ticket, 1, metrics={"dollars": 3.5})
+    study("spend", "chat", "1.25", "--arm", "b", "--reason", "elsewhere")
+    assert "4.75" in study("spending", "chat")
+    assert "4.75 of 25 dollars are spent today" in " ".join(study("report", "chat").split())
+    assert json.loads(study("report", "chat", "--json"))["budget"]["spent"] == 4.75
+    assert "spent" in study("history", "chat")
+    place.close()
+    for wrong in ("dollars", "dollars much", "25"):
+        with pytest.raises(errors.SettingError):
+            study("create", "wrong", "--arms", "a,b", "--budget", wrong)

@@ -47,7 +47,7 @@ NUMBERS = itertools.count(1)
 COUNTED: Counter[str] = Counter()
 CHANGES = (
     "archive", "add_arm", "add_arm", "set_policy", "set_exposure", "pause", "resume", "ship",
-    "unship", "set_guard",
+    "unship", "set_guard", "spend",
 )  # fmt: skip
 GUARDS = ("{'refund': '< 0.2'}", "{'refund': '< 0.6', 'stars': '> 1 up to 5'}", "None", "{'x': 3}")
 #: The chances of the arms of rows, where they were logged.
@@ -302,6 +302,7 @@ class Lives(RuleBasedStateMachine):
             "set_policy": policies[some % len(policies)],
             "set_exposure": EXPOSURES[some % len(EXPOSURES)],
             "set_guard": GUARDS[some % len(GUARDS)],
+            "spend": _listed(str(some / 10), f"arm={arm}" if some % 2 else ""),
             "ship": arm if some % 2 or self.drawn.family == "money" else "",
         }
         if what == "archive":
@@ -452,7 +453,7 @@ class Lives(RuleBasedStateMachine):
 
     # Time, and looking
 
-    @rule(seconds=st.sampled_from((0.5, 20.0, 61.0)))
+    @rule(seconds=st.sampled_from((0.5, 20.0, 61.0, 1900.0)))
     def wait(self, seconds: float) -> None:
         assert self.life is not None
         self.life.line(f"{WAIT}{seconds}")

@@ -73,6 +73,8 @@ RULES: dict[str, dict[str, str]] = {
     },
     "negligible": {"control": "'b'", "negligible": "2.0", "then": "'ship'"},
 }
+#: Of refunds, which the machine tells as 0 or 1; an hour passes as it waits.
+BUDGETS = ("2 an hour", "20 an hour", "5 a day")
 CONTEXTUAL: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "segments": ({"segments": "['country']"}, ("{'country': 'fr'}", "{'country': None}")),
     "contexts": (
@@ -167,12 +169,19 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     goal = draw(st.sampled_from(GOALS)) if found.kind != "candidates" else "none"
     if goal != "none":
         found["goal"] = repr(goal)
+    priced = not along and found.family != "money" and change in ("none", "drift", "last")
+    budget = "none"
+    if priced and draw(st.integers(0, 3)) == 3:
+        budget = draw(st.sampled_from(BUDGETS))
+        found["budget"] = f"{{'refund': {budget!r}}}"
+        if change == "none":
+            found["policy"] = policy = "belman.Thompson()"
     guard = draw(st.integers(0, 3)) == 3
     if guard:
         found["guard"] = "{'refund': '< 0.2'}"
     found.features = {
         "kind": found.kind, "family": found.family, "policy": policy, "window": window,
         "shares": shares, "change": change, "rule": then, "guard": str(guard),
-        "goal": goal,
+        "goal": goal, "budget": budget,
     }  # fmt: skip
     return found

@@ -80,6 +80,10 @@ class PausedError(StudyError):
     """A study that is paused and decides nothing."""
 
 
+class BudgetError(StudyError):
+    """A study whose budget has no room for another ask before its period ends."""
+
+
 class TicketError(BelmanError, ValueError):
     """A ticket that was told another reward already, or has expired."""
 

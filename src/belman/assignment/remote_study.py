@@ -183,6 +183,10 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return self._look("metrics", level=level)
 
+    def spending(self) -> T:
+        """Per period of a budget: what was spent and is expected, how many asks, and the price."""
+        return self._look("spending")
+
     def explain(
         self, *, context: Given | None = None, candidates: Iterable[Given] | None = None
     ) -> T:
@@ -252,6 +256,14 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         """Hold these limits on metrics from here on, {"refund": "< 0.05"}, and no others."""
         body = {"guard": dict(guard or {}), "reason": reason}
         self.client.call("PUT", f"{self._path}/guard", body, key=key)
+
+    def spend(
+        self, amount: float, reason: str = "", *, arm: Any = None, key: str | None = None
+    ) -> None:
+        """Count a cost of no ask against the budget; of an arm, if it was spent on one."""
+        own = {} if arm is None else {"arm": arm}
+        body = {"amount": finite(amount, "cost"), "reason": reason, **own}
+        self._post("spend", body, key)
 
     def archive(self, reason: str = "", *, key: str | None = None) -> None:
         """Pause the study and leave it out of lists; everything of it stays."""

@@ -122,6 +122,7 @@ class AsyncStudy(InThreads[Study]):
     set_exposure = changing(Study.set_exposure)
     set_policy = changing(Study.set_policy)
     set_guard = changing(Study.set_guard)
+    spend = changing(Study.spend)
     ship = changing(Study.ship)
     unship = changing(Study.unship)
 
@@ -130,6 +131,8 @@ class AsyncStudy(InThreads[Study]):
     report = reading(Study.report)
     verdict = reading(Study.verdict)
     metrics = reading(Study.metrics)
+    spending = reading(Study.spending)
+    affordable = reading(Study.affordable)
     explain = reading(Study.explain)
     contexts = reading(Study.contexts)
     segments = reading(Study.segments)

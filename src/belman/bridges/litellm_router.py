@@ -9,10 +9,18 @@ import threading
 import uuid
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from belman.bridges.routed_calls import RoutedCalls, check_patience
-from belman.errors import BelmanError, SettingError, UnknownTicketError, listing, needing, shown
+from belman.errors import (
+    BelmanError,
+    BudgetError,
+    SettingError,
+    UnknownTicketError,
+    listing,
+    needing,
+    shown,
+)
 from belman.studies import Study
 
 with needing("a routing strategy of litellm", "litellm", "litellm"):
@@ -27,6 +35,18 @@ Quality = Callable[[Any], float | Awaitable[float | None] | None]
 Context = Callable[[Any, Mapping[str, Any]], Mapping[str, Any] | None]
 #: Where the ticket of a decision stands in the `model_info` of a deployment.
 TICKET, GROUP, ROUTING = "belman_ticket", "belman_group", "belman_routing"
+#: Where the arm stands of a call that no ask decided, and whose cost counts.
+ARM = "belman_arm"
+#: What is told of a call, beside its quality.
+TOLD = ("dollars", "failed", "seconds")
+
+
+class Marks(NamedTuple):
+    """What a deployment says of the call that it was picked for; without a ticket no ask did."""
+
+    group: str
+    ticket: str | None
+    arm: Hashable
 
 
 class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
@@ -153,10 +173,16 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
         else:
             context = {name: metadata.get(name, "unknown") for name in calls.segments} or None
         call = request.setdefault("litellm_call_id", str(uuid.uuid4()))
-        target, ticket = await calls.choose(targets, call, context, self._session_in(metadata))
+        session = self._session_in(metadata)
+        try:
+            target, ticket = await calls.choose(targets, call, context, session)
+        except BudgetError as error:
+            row = (await calls.study.status())["budget"]
+            spent, message = row["spent"] + row["expected"], str(error)
+            raise litellm.BudgetExceededError(spent, row["amount"], message) from error
         (chosen,) = (one for one in healthy if _id(one) == target)
-        if ticket is not None:
-            marks = {TICKET: ticket, GROUP: group, ROUTING: self.name}
+        if ticket is not None or calls.cost is not None:
+            marks = {TICKET: ticket, ARM: targets[target], GROUP: group, ROUTING: self.name}
             chosen = {**chosen, "model_info": {**chosen["model_info"], **marks}}
         return chosen
 
@@ -216,29 +242,35 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
             return
         self._submit(self._logged(self._failed(kwargs, start_time, end_time))).result()
 
-    def _marks(self, kwargs: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Return the group and the ticket of a call, if a study of this object's decided it."""
+    def _marks(self, kwargs: Mapping[str, Any]) -> Marks | None:
+        """Return the group, the ticket and the arm of a call, if this object routed it."""
         info = (kwargs.get("litellm_params") or {}).get("model_info") or {}
         is_own = info.get(ROUTING) == self.name and not self._loop.is_closed()
-        return (info[GROUP], info[TICKET]) if is_own else None
+        return Marks(info[GROUP], info[TICKET], info[ARM]) if is_own else None
 
-    async def _graded(self, response: Any, marks: tuple[str, str]) -> Any:
+    async def _graded(self, response: Any, marks: Marks) -> Any:
         """Return the quality of an answer, or the error of who judges it."""
         try:
-            found = 1.0 if self._quality is None else self._quality(response)
+            is_asked = self._quality is not None and marks.ticket is not None
+            found = 1.0 if self._quality is None or not is_asked else self._quality(response)
             return await found if inspect.isawaitable(found) else found
         except Exception as error:  # the judge's, of any kind
             log.warning("an answer has no quality, and its ticket is given back", exc_info=True)
             return error
 
     async def _answered(
-        self, marks: tuple[str, str], kwargs: Any, quality: Any, start: Any, end: Any
+        self, marks: Marks, kwargs: Any, quality: Any, start: Any, end: Any
     ) -> None:
-        group, ticket = marks
-        if isinstance(quality, Exception) or kwargs.get("cache_hit"):
-            await self._calls[group].give_back(ticket)
-            return
-        await self._calls[group].ended(ticket, _metrics(kwargs, start, end, 0.0), quality)
+        calls, metrics = self._calls[marks.group], _metrics(kwargs, start, end, 0.0)
+        is_cached = bool(kwargs.get("cache_hit"))
+        if marks.ticket is None:
+            await calls.spent(marks.arm, {} if is_cached else metrics)
+        elif is_cached:
+            await calls.give_back(marks.ticket)
+        elif isinstance(quality, Exception):
+            await calls.spoilt(marks.ticket, metrics)
+        else:
+            await calls.ended(marks.ticket, metrics, quality)
 
     async def _failed(self, kwargs: Any, start: Any, end: Any) -> None:
         parameters = kwargs.get("litellm_params") or {}
@@ -247,9 +279,9 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
         calls = self._calls.get(self._group(group) or "") if isinstance(group, str) else None
         if session is not None and calls is not None:
             calls.leave(session)
-        if (marks := self._marks(kwargs)) is None:
+        if (marks := self._marks(kwargs)) is None or (ticket := marks.ticket) is None:
             return
-        calls, ticket = self._calls[marks[0]], marks[1]
+        calls = self._calls[marks.group]
         if type(kwargs.get("exception")) is litellm.BadRequestError:  # the request's own fault
             await calls.give_back(ticket)
         else:
@@ -329,6 +361,10 @@ def _check_study(router: Any, group: str, study: object, has_context: bool) -> N
             f"its deployments are {listing(known)}" if known else "the router has no such group"
         )
         raise SettingError(f"study {study.name!r} has no arm in group {group!r}: {remedy}")
+    budget = study.settings.budget
+    if budget is not None and budget.metric not in TOLD:
+        remedy = f"give one of {listing(TOLD)}"
+        raise SettingError(f"study {study.name!r} has a budget of {budget.metric!r}: {remedy}")
     if study.settings.has_features and not has_context:
         remedy = "give context=, a function of messages and metadata"
         raise SettingError(f"study {study.name!r} decides in contexts: {remedy}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from belman.bridges.async_study import AsyncStudy
-from belman.errors import BelmanError, PausedError, SettingError, shown
+from belman.errors import BelmanError, BudgetError, PausedError, SettingError, shown
 from belman.studies import Study, Ticket
 
 log = logging.getLogger("belman.bridges")
@@ -31,6 +31,7 @@ class Call:
 
     ticket: str
     id: str
+    arm: Hashable
     begun: float
     session: str | None
     metrics: dict[str, float] | None = None
@@ -57,6 +58,9 @@ class RoutedCalls:
         self.segments: tuple[str, ...] = study.settings.segments or ()
         self._minimises = study.settings.minimise
         self._has_formula = study.settings.reward is not None
+        budget = study.settings.budget
+        #: The metric that has a budget, against which calls count that no ask decided.
+        self.cost: str | None = None if budget is None else budget.metric
         self._patience, self._clock = patience, clock
         self._open: OrderedDict[str, Call] = OrderedDict()  # by ticket, the oldest first
         self._tickets: dict[str, str] = {}  # by the name of a call
@@ -81,19 +85,25 @@ class RoutedCalls:
             What the study is asked with.
         session
             A session keeps its target while that can be had: only its first call is asked for.
+
+        Raises
+        ------
+        BudgetError
+            Where the study has a budget that has no room for another call.
         """
         await self._give_up()
+        arms = set(targets.values())
         if session is not None and (kept := self._sessions.get(session)) in targets:
             assert kept is not None
-            self._sessions.move_to_end(session)
-            return kept, None
-        arms = set(targets.values())
+            if targets[kept] in await self._affordable(arms, context):
+                self._sessions.move_to_end(session)
+                return kept, None
         ticket = await self._asked(arms, context)
         arm = await self._best(arms, context) if ticket is None else ticket.arm
         target = random.choice([name for name, its in targets.items() if its == arm])
         if ticket is None:
             return target, None
-        self._open[ticket.id] = Call(ticket.id, call, self._clock(), session)
+        self._open[ticket.id] = Call(ticket.id, call, arm, self._clock(), session)
         self._tickets[call] = ticket.id
         if session is not None:
             self._sessions[session] = target
@@ -106,6 +116,8 @@ class RoutedCalls:
 
         Each was drawn with the chance that it says. None where the study is paused, or insists.
         """
+        if self.cost is not None:
+            return await self._asked_singly(arms, context)
         unused: list[Ticket] = []
         try:
             for n in (1, MORE):
@@ -122,8 +134,33 @@ class RoutedCalls:
                 await self.study.give_back(unused)
         return None
 
+    async def _asked_singly(
+        self, arms: set[Hashable], context: Mapping[str, Any] | None
+    ) -> Ticket | None:
+        """Do the same one by one: tickets that are out count against the budget."""
+        for _ in range(1 + MORE):
+            try:
+                (ticket,) = await self.study.ask(1, context=context)
+            except PausedError:
+                return None
+            if ticket.arm in arms:
+                return ticket
+            await self.study.give_back([ticket])
+        return None
+
+    async def _affordable(
+        self, arms: set[Hashable], context: Mapping[str, Any] | None
+    ) -> set[Hashable]:
+        """Return those of these arms that the budget has room for."""
+        if self.cost is None:
+            return arms
+        return arms.intersection(await self.study.affordable(context=context))
+
     async def _best(self, arms: set[Hashable], context: Mapping[str, Any] | None) -> Hashable:
         """Return the arm that has earned most so far; no decision of the study, and not learnt."""
+        if not (arms := await self._affordable(arms, context)):
+            words = "its budget has no room for another call of an arm that can be had"
+            raise BudgetError(f"study {self.study.name!r} decides nothing now, and {words}")
         table = await self.study.beliefs(context=context)
         means = dict(zip(table["arm"], table["expected reward"], strict=True))
         sign = -1.0 if self._minimises else 1.0
@@ -166,18 +203,35 @@ class RoutedCalls:
         try:
             await told
         except BelmanError:
-            await self.study.give_back([call.ticket])
+            await self._back(call)
             raise
 
     async def give_back(self, ticket: str) -> None:
-        """Forget a call that says nothing of who answers: it was cancelled, or not answered."""
+        """Forget a call that says nothing of who answers: it was cancelled, or not answered. What
+        is known of its cost counts.
+        """
         call = self._open.get(ticket)
         if call is None:
             return
         self._close(call)
         if call.session is not None:
             self._sessions.pop(call.session, None)
+        await self._back(call)
+
+    async def spoilt(self, ticket: str, metrics: Mapping[str, float]) -> None:
+        """Give a call back that ended, and whose quality nobody knows."""
+        if (call := self._open.get(ticket)) is not None:
+            call.metrics = dict(metrics)
+            await self.give_back(ticket)
+
+    async def _back(self, call: Call) -> None:
         await self.study.give_back([call.ticket])
+        await self.spent(call.arm, call.metrics or {})
+
+    async def spent(self, arm: Hashable, metrics: Mapping[str, float]) -> None:
+        """Count the cost of a call that no ask decided, or whose ask was given back."""
+        if self.cost is not None and metrics.get(self.cost, 0.0) > 0.0:
+            await self.study.spend(metrics[self.cost], "a call without a ticket", arm=arm)
 
     async def cancel(self, call: str) -> None:
         """Give a call back by its name, if it is under way."""

@@ -57,6 +57,7 @@ WORDS = {
     "floor": Words("As 0.05, or blue=0.1,red=0.05.", read=study_values.floor),
     "control_share": Words(kind=float),
     "guard": Words("May be repeated.", list[str], study_values.guard),
+    "budget": Words("As 'dollars 25 a day'.", read=study_values.budget),
     "segments": Words("Separated by commas.", read=parse.split),
     "context": Words("Separated by commas.", read=parse.split),
     "features": Words("A .csv or .json file; names separated by commas."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,15 @@ def show_(study: Study, *, context: list[str] | None = None, candidates: str | N
 def metrics(study: Study) -> None:
     """Show the metrics of every arm: count, mean, and Student's interval."""
     show(study.metrics())
+
+
+@study_command(looks=True)
+def spending(study: Study) -> None:
+    """Show what a study with a budget spent in every period, and the price of its cost."""
+    table = study.spending()
+    begins = (datetime.fromtimestamp(time, UTC) for time in table["from"])
+    table.columns["from"] = [time.isoformat(sep=" ", timespec="minutes")[:16] for time in begins]
+    show(table)
 
 
 @study_command(looks=True)

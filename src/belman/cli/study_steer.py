@@ -60,6 +60,12 @@ def exposure(study: Study, schedule: str, *, reason: str = "") -> None:
     study.set_exposure(parse.exposure(schedule), reason)
 
 
+@study_command(amount="How much of the metric that has a budget.", arm="What it was spent on.")
+def spend(study: Study, amount: float, *, arm: str | None = None, reason: str = "") -> None:
+    """Count a cost of no ask against the budget."""
+    study.spend(amount, reason, arm=None if arm is None else arm_of(arm, study.arms))
+
+
 @study_command(limits="All that hold from now on, such as 'refund < 0.05'; without any, none does.")
 def guard(study: Study, limits: list[str] | None = None, *, reason: str = "") -> None:
     """Set the limits on metrics that take an arm out of play."""

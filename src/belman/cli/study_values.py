@@ -147,6 +147,16 @@ def guard(limits: list[str]) -> dict[str, str]:
     return found
 
 
+def budget(words: str) -> dict[str, str]:
+    """The budget of a metric, its name and how much of it.
+
+    >>> budget("dollars 25 a day")
+    {'dollars': '25 a day'}
+    """
+    name, _, amount = words.strip().partition(" ")
+    return {name: amount.strip()}
+
+
 def _once(pairs: list[str], what: str) -> dict[str, str]:
     """Return texts by name, of which none may be given twice."""
     found = dict(map(setting, pairs))

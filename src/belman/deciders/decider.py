@@ -16,6 +16,7 @@ from enum import IntEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from belman import chance
 from belman.deciders.learnt import Anew, Sums
@@ -28,6 +29,7 @@ from belman.table import Table
 #: is for _MANY times more decisions than there are rewards.
 _SURE, _SURER, _MANY = 0.9, 0.3, 50
 
+Floats = NDArray[np.float64]
 #: Plain data that JSON can hold.
 Plain = dict[str, Any]
 #: Arms, or places of candidates, that are available; None for all.
@@ -163,6 +165,12 @@ class Decider(ABC):
         each by itself; what a policy wishes may itself be drawn from `rng`.
         """
         return self.weights(asking, n, shares)
+
+    def believed_now(self, asking: Asking) -> Floats:
+        """Return what is believed of each arm in play in a request, a row each, as the policy sees
+        it: rewards that are old, or provisional, weigh as they do for it.
+        """
+        raise SettingError("a belief along features is none of each arm")
 
     @abstractmethod
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:

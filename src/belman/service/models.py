@@ -255,6 +255,18 @@ class GuardBody(ReasonBody):
     ]
 
 
+class SpendBody(ReasonBody):
+    """A cost of no ask, which counts against the budget."""
+
+    model_config = _example(amount=0.12, arm="large", reason="a call decided elsewhere")
+
+    amount: Annotated[
+        float,
+        Field(strict=True, ge=0.0, allow_inf_nan=False, description="How much of the metric."),
+    ]
+    arm: Annotated[Arm | None, Field(description="What it was spent on.")] = None
+
+
 def arm_in(arm: Any) -> Hashable:
     """An arm's name, of which a list stands for a tuple."""
     return tuple(arm) if isinstance(arm, list) else arm

@@ -46,6 +46,7 @@ KINDS: dict[str, Any] = {
     "floor": Share | dict[Name, Share],
     "control_share": Share,
     "guard": dict[Name, Annotated[StrictStr, Field(max_length=100)]],
+    "budget": dict[Name, Annotated[StrictStr, Field(max_length=100)] | Number],
     "features": Words | dict[Word, Values],
     "pooling": Word,
     "interactions": Annotated[list[Words], Field(max_length=MOST_NAMES)]

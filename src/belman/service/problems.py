@@ -39,6 +39,7 @@ STATUS: dict[type[BelmanError], int] = {
     errors.UnknownStudyError: 404,
     errors.UnknownTicketError: 404,
     errors.PausedError: 409,
+    errors.BudgetError: 409,
     errors.StudyError: 409,
     errors.TicketError: 409,
     errors.ReplayError: 409,

@@ -251,6 +251,12 @@ async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Re
     return await _shared(request, study, ("metrics", level), views.table, study.metrics, level)
 
 
+@router.get("/{name}/spending", response_model=answers.TableOut, **requires(Role.READ))
+async def spending(request: Request, study: OpenStudy) -> Response:
+    """Per period of a budget: what was spent and is expected, how many asks, and the price."""
+    return await _shared(request, study, "spending", views.table, study.spending)
+
+
 @router.get("/{name}/changes", response_model=answers.TableOut, **requires(Role.READ))
 async def changes(request: Request, study: OpenStudy) -> Response:
     """The changes of the world that the study noticed, where it follows them."""
@@ -330,6 +336,13 @@ async def unship(request: Request, study: Decider, body: models.ReasonBody) -> R
 async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
+
+
+@router.post("/{name}/spend", response_model=answers.StatusOut, **requires(Role.PLAY, 409))
+async def spend(request: Request, study: Decider, body: models.SpendBody) -> Response:
+    """Count a cost of no ask against the budget."""
+    change = partial(study.spend, arm=models.arm_in(body.arm))
+    return await _changed(request, study, change, body.amount, body.reason)
 
 
 @router.put("/{name}/guard", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))

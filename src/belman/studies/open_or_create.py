@@ -58,6 +58,7 @@ def open_study(
     floor: float | Mapping[Any, float] | None = None,
     control_share: float | None = None,
     guard: Mapping[str, str] | None = None,
+    budget: Mapping[str, str | float] | None = None,
     segments: Sequence[str] | None = None,
     context: Iterable[str] | None = None,
     features: Any = None,

@@ -33,7 +33,8 @@ from belman.deciders.shares import NO_SHARES
 from belman.delays import DelayLaw
 from belman.delays.counts import PRIOR
 from belman.engine import LATER, entry
-from belman.errors import RewardError, SettingError, StateError
+from belman.errors import BudgetError, RewardError, SettingError, StateError
+from belman.measures.net_value import worth_most
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.log.event_log import Event, Kind
@@ -46,10 +47,14 @@ from belman.studies.rules.written import given_back
 from belman.studies.settings import StudySettings
 from belman.studies.traffic.evidence import NO_VERSION, Chances, bet, bet_bulk, bets_of, joined
 from belman.studies.traffic.publishing import Publishing
+from belman.studies.traffic.spending import PRICE, Spending, segment_of
 from belman.studies.traffic.tally import ArmTally, Cut, Tally
 
 FORMAT = 4
 _NOTHING: Mapping[str, Any] = {}
+#: When the ticket of a correction was asked for, and its context.
+ASKED = "asked"
+Plain = dict[str, Any]
 #: Kinds of events that somebody caused to change the study, and no outcome.
 _CHANGING = (
     Kind.CREATED, Kind.PAUSED, Kind.RESUMED, Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED,
@@ -87,6 +92,7 @@ class State:
     tally: Tally
     guards: Guards = field(default_factory=Guards)
     publishing: Publishing = field(default_factory=Publishing)
+    spending: Spending | None = None  # under a budget
     noticed: Count = 0  # changes of the world that are written down
     shipped: Place | None = None  # the arm that gets all traffic
     ships_itself: bool = False
@@ -118,12 +124,15 @@ class State:
             EarlyLearning(DelayLaw(settings.window or 0.0, arms)) if settings.early else None,
             Tally([ArmTally() for _ in range(arms)], bets=bets_of(settings)),
             Guards(limits=dict(settings.guard or {})),
+            spending=None if settings.budget is None else Spending(),
             ships_itself=settings.then == "ship",
         )
 
     def __post_init__(self) -> None:
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.book.under(self.settings)
+        if self.spending is not None and self.settings.budget is not None:
+            self.spending.under(self.settings.budget)
         shares, self.in_contexts = self.settings.shares, self.settings.has_contexts
         if shares.floored or shares.uniform or shares.most < 1.0:
             self._shares = shares
@@ -186,24 +195,27 @@ class State:
         self.decider.rng[:] = self._own
         return self.decider
 
-    def decide(self, count: int, asking: Asking) -> tuple[list[Choice], Chances | None]:
-        """Decide the next `count` asks, which are outstanding from now on; and return the chances
-        of all arms, by place, where these are not those that stand.
+    def decide(self, count: int, asking: Asking, now: float) -> tuple[list[Choice], Plain, Plain]:
+        """Decide the next `count` asks, which are outstanding from now on; and return what the
+        first of them and those after it keep of the chances of all arms, where these are not those
+        that stand, and of the price.
         """
         if self.shipped is None and not self._by_chances:
             decider = self.ready()
-            return decider.integrated(decider.choose(asking, count, None, self._shares)), None
+            return decider.integrated(decider.choose(asking, count, None, self._shares)), {}, {}
         for _ in range(count if self.in_contexts else 0):
             self.decider.meet(asking)
         if self.shipped is not None:
-            return self._expect(
-                asking, [(self.register[self.shipped], 1.0, Draw.POLICY)] * count
-            ), None
-        new = self._new_chances(count, asking)
-        chances = self.tally.draws.chances if new is None else new
+            return (
+                self._expect(asking, [(self.register[self.shipped], 1.0, Draw.POLICY)] * count),
+                {},
+                {},
+            )
+        first, rest = self._new_chances(count, asking, now)
+        chances = first.get(SHARES, self.tally.draws.chances)
         self._fork(self.number + 1, 1)  # other words than a policy draws from
         of_arms = {arm: chances[self.places[arm]] for arm in self.arms}
-        return self._expect(asking, drawn_by(of_arms, count, self._dice)), new
+        return self._expect(asking, drawn_by(of_arms, count, self._dice)), first, rest
 
     def chances_of_last(self, asking: Asking) -> dict[Any, float] | None:
         """Return the chance that each arm or candidate had at the one ask that was just decided;
@@ -214,13 +226,54 @@ class State:
         found: dict[Any, float] | None = self.ready().chances(asking, self._shares)
         return found
 
-    def _new_chances(self, count: int, asking: Asking) -> Chances | None:
-        """Return the chances of all arms at the next asks; None where those that stand do."""
+    def _new_chances(self, count: int, asking: Asking, now: float) -> tuple[Plain, Plain]:
+        """Return what the next asks keep of the chances of all arms; nothing where those that stand
+        are theirs.
+        """
+        if self.spending is not None:
+            return self._priced_chances(self.spending, count, asking, now)
         if not self.in_contexts and self.number + 1 < self.tally.draws.due:
-            return None
+            return {}, {}
         decider = self.ready()
-        found = decider.chances_of_next(asking, count, self._shares)
-        return tuple(found.get(arm, 0.0) for arm in self.register)
+        found = self._by_place(decider.chances_of_next(asking, count, self._shares))
+        return {SHARES: found}, {SHARES: found} if self.in_contexts else {}
+
+    def _by_place(self, chances: Mapping[Any, float]) -> Chances:
+        return tuple(chances.get(arm, 0.0) for arm in self.register)
+
+    def _priced_chances(
+        self, spending: Spending, count: int, asking: Asking, now: float
+    ) -> tuple[Plain, Plain]:
+        """Return the chances by which arms that the budget has room for are drawn, and the price:
+        each arm has that of being worth most less what it costs, beside its floor.
+        """
+        decider, segment = self.ready(), segment_of(asking.context)
+        places = [self.places[arm] for arm in decider.arms]
+        costs = np.array(spending.costs_of(places, segment, most=False))
+        beliefs, family = decider.believed_now(asking), decider.family
+        low, high = decider.scale.range or (0.0, 1.0)
+        worths = [(high - low) * family.expected_reward(row) for row in beliefs]
+        made = spending.next_price(now, worths, costs.tolist())
+        fits = set(spending.affordable(now, places, segment, count))
+        there = [row for row, place in enumerate(places) if place in fits]
+        prices = made[0] / (high - low) * costs[there]
+        wished = worth_most(family, beliefs[there], prices).tolist()
+        arms = [decider.arms[row] for row in there]
+        shares = self._shares.beside(dict(zip(arms, wished, strict=True)))
+        found = self._by_place(shares)
+        return {SHARES: found, PRICE: made}, {SHARES: found}
+
+    def affordable(self, count: int, asking: Asking, now: float) -> list[int]:
+        """Return the places of the arms of which so many asks fit in the budget."""
+        places = [self.places[arm] for arm in self.arms] if self.shipped is None else [self.shipped]
+        if (spending := self.spending) is None:
+            return places
+        return spending.affordable(now, places, segment_of(asking.context), count)
+
+    def check_budget(self, count: int, asking: Asking, now: float, study: str) -> None:
+        """Raise BudgetError where the budget has no room for so many asks of any arm."""
+        if self.spending is not None and not self.affordable(count, asking, now):
+            raise BudgetError(self.spending.refusal(now, count, study))
 
     def _expect(self, asking: Asking, drawn: list[tuple[Any, float, Draw]]) -> list[Choice]:
         """Return asks that were decided, as choices that are outstanding from now on."""
@@ -246,7 +299,7 @@ class State:
                 return None
             if SHARES in body:
                 found = tuple(body[SHARES])
-                if not self.in_contexts:
+                if not self.in_contexts and self.spending is None:
                     self.tally.draws.stand(event.number, found)
                 return found
             return self.tally.draws.chances
@@ -277,6 +330,8 @@ class State:
             self.decider.time = event.time
         if kind == Kind.OBSERVED and self.in_contexts:
             self._meet_rows(body)
+        if self.spending is not None:
+            self._spend(self.spending, event, body, outcome)
         for counted in book.take(event, body):
             self._count(counted)
         if kind == Kind.ASKED:
@@ -285,8 +340,12 @@ class State:
             if CANDIDATES in body:
                 candidates = self.catalogue.take(event.number, body[CANDIDATES])
             tally.ask(event.arm, event.time)
-            if chances := self._chances_in(event, body):
+            chances = self._chances_in(event, body)
+            if chances:
                 tally.draws.add(event.arm, chances)
+            if self.spending is not None:
+                of = event.number, event.time, event.arm, segment_of(body.get(CONTEXT))
+                self.spending.ask(*of, chances, body.get(PRICE))
             if not decided:
                 if CONTEXT in body:
                     self.decider.meet(Asking(body[CONTEXT], candidates))
@@ -317,7 +376,7 @@ class State:
         elif kind in _CHANGING:
             self._change(event, body)
             tally.course.change(event, body)
-        elif kind not in (Kind.TOLD, Kind.ACTIVATED, Kind.RECORDED, Kind.ARCHIVED):
+        elif kind not in (Kind.TOLD, Kind.ACTIVATED, Kind.RECORDED, Kind.ARCHIVED, Kind.SPENT):
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
         if body and kind in (Kind.TOLD, Kind.CORRECTED):
@@ -330,7 +389,8 @@ class State:
         """Apply asks of one moment, with one body but for what was chosen, that are already counted
         as outstanding: as folding one by one does, and faster.
         """
-        single = len(events) if self.early is not None or self.in_contexts else 1
+        apart = self.early is not None or self.in_contexts or self.spending is not None
+        single = len(events) if apart else 1
         for event in events[:single]:
             self.fold(event, decided=True)
         if not (rest := events[single:]):
@@ -344,6 +404,24 @@ class State:
             if chances := self._chances_in(alike[arm, draw], body):
                 self.tally.draws.add(arm, chances, count)
         self.number = events[-1].number
+
+    def _spend(
+        self, spending: Spending, event: Event, body: Mapping[str, Any], outcome: Outcome | None
+    ) -> None:
+        """Let what an event says of a cost count."""
+        if event.kind == Kind.RETURNED:
+            spending.give_back(event.ticket or 0)
+        elif event.kind == Kind.SPENT:
+            spending.spend(event.time, event.arm, body["cost"])
+        elif event.kind == Kind.TOLD and outcome is not None and "metrics" in body:
+            after = self.book.with_told(event.ticket, None, body["metrics"]).metrics
+            of = event.ticket or 0, outcome.time, outcome.arm, segment_of(outcome.context)
+            spending.tell(*of, outcome.metrics, after)
+        elif event.kind == Kind.CORRECTED and ASKED in body:
+            asked, context = body[ASKED]
+            before, told = body.get("metrics_before", {}), body.get("metrics", {})
+            of = event.ticket or 0, asked, event.arm or 0, segment_of(context)
+            spending.tell(*of, before, {**before, **told})
 
     def close(self, now: float) -> None:
         """Count every outcome whose window has closed by now; an event of this time has to follow,
@@ -559,8 +637,10 @@ class State:
 
     # Looking
 
-    def status(self) -> dict[str, Any]:
-        """Counts of all kinds, and the rule of a window where there is one."""
+    def status(self, now: float | None = None) -> dict[str, Any]:
+        """Counts of all kinds, and the rule of a window where there is one; a budget is that of
+        now, or of the last event.
+        """
         rule, book, tally = self.settings, self.book, self.tally
         counts: dict[str, Any] = {
             "family": rule.family.name,
@@ -579,6 +659,8 @@ class State:
             counts |= {"segments": list(rule.segments), "seen": len(self.decider.segments.own)}
         elif rule.has_features:
             counts |= {"model": self.decider.model.name, "context": self.decider.context_names}
+        if self.spending is not None:
+            counts["budget"] = self.spending.row(self.book.time if now is None else now)
         if self.shipped is not None:
             counts["shipped"] = self.register[self.shipped]
         if self.noticed:
@@ -663,6 +745,8 @@ class State:
             raise StateError("a snapshot waits for other rewards than those of its tickets")
         if not self.tally.metrics.names >= {name for _, name in self.tally.metrics.sums}:
             raise StateError("a snapshot sums up metrics that it does not name")
+        if (self.spending is None) != (self.settings.budget is None):
+            raise StateError("a snapshot has a budget, or has none, unlike its study")
         if (self.early is not None) != self.settings.early:
             raise StateError("a snapshot learns early, or does not, unlike its study")
         if self.early is not None:

@@ -506,6 +506,23 @@ class Study(Looking):
         asked = sorted((name, limit.text) for name, limit in limits.items())
         self._change(Kind.GUARD_CHANGED, reason, body, key, asked)
 
+    def spend(
+        self,
+        amount: float,
+        reason: str = "",
+        *,
+        arm: Hashable | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Count a cost of no ask against the budget, such as that of a call which was decided
+        elsewhere; where it was spent on an arm, that says what the arm costs.
+        """
+
+        def body(state: State) -> dict[str, Any]:
+            return changes.spent(state, amount, arm, self.name)
+
+        self._change(Kind.SPENT, reason, body, key, amount, arm)
+
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
     ) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from belman.deciders import Asking
 from belman.deciders.validate import is_text
-from belman.errors import PausedError, SettingError, StudyError, TicketError, shown
+from belman.errors import BudgetError, PausedError, SettingError, StudyError, TicketError, shown
 from belman.studies.consequences import consequences, looks
 from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import MOST_WAITING, Event, EventLog, Kind, Tail
@@ -180,6 +181,14 @@ class UnitOfWork:
         if self.state.paused:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")
+
+    def check_budget(self, count: int, asking: Asking) -> None:
+        """Refuse where the budget has no room; what was written down at this time stays."""
+        try:
+            self.state.check_budget(count, asking, self.now, self.name)
+        except BudgetError:
+            self.dirty = self.dirty and self.state.number == self._before
+            raise
 
     def check_reward(self, reward: Any) -> float:
         """A reward of the study's family as the log keeps it."""

@@ -273,6 +273,9 @@ class IndependentDecider(Decider):
         """
         return self.weights(asking, max(n, self.turn // 4), shares)
 
+    def believed_now(self, asking: Asking) -> Floats:
+        return self.seen().beliefs
+
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         self._drawn.clear()  # a rank has no probability, and those of choices before are not its
         order = views.explanation(self)["arm"]

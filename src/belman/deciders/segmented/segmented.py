@@ -19,7 +19,7 @@ from typing import Annotated, Any
 from belman import chance, codec
 from belman.codec import Arm, Whole
 from belman.deciders import validate
-from belman.deciders.decider import Among, Asking, Choice, Plain
+from belman.deciders.decider import Among, Asking, Choice, Floats, Plain
 from belman.deciders.independent.independent import PLAIN, IndependentDecider
 from belman.deciders.independent.saving import patch, patched, sorted_by_name
 from belman.deciders.learnt import MOST_PENDING, Anew, Learnt, Sums, after_many, swapped
@@ -159,6 +159,9 @@ class SegmentedDecider(InContexts):
 
     def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
         return self._enter(asking).chances_of_next(PLAIN, n, shares)
+
+    def believed_now(self, asking: Asking) -> Floats:
+        return self._enter(asking).believed_now(PLAIN)
 
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         return self._enter(asking).rank(PLAIN, among)

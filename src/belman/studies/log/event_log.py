@@ -37,6 +37,7 @@ class Kind(IntEnum):
     ACTIVATED = (
         21  # ticket, arm: a deferred ask was used, and counts; reward: what it counts as now
     )
+    SPENT = 22  # arm, perhaps; body: also a cost of no ask, which counts against the budget
 
 
 class Event(NamedTuple):

@@ -23,6 +23,7 @@ from belman.studies.outcomes.candidates import CANDIDATE, CANDIDATES, CHOSEN, wh
 from belman.studies.rules.attributes import check_attributes
 from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
+from belman.studies.traffic.spending import PRICE
 from belman.studies.unit_of_work import UnitOfWork, check_key
 
 
@@ -62,8 +63,10 @@ def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
     if request.key is not None and (given := _given(unit, request, check_key(request.key), body)):
         return given
     unit.check_playing()
+    unit.check_budget(request.tickets, asking)
     _check_room(unit, request, asking)
     unit.close_and_play()  # the asks that follow have this time
+    unit.check_budget(request.tickets, asking)  # arms may be gone by what closed
     state.count_early(unit.now)
     asks = unit.write_asks(_rows(unit, request, asking, body))
     return [ticket_of(event, state.register, unit.secret) for event in asks]
@@ -77,8 +80,7 @@ def _rows(
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
     first, places = state.number + 1, state.places
     ranking = None if request.top is None else state.ready().rank(asking)
-    decided, shares = state.decide(request.tickets, asking)
-    own = {} if shares is None else {SHARES: shares}
+    decided, own, rest = state.decide(request.tickets, asking, now)
     likely_first = None
     if ranking is not None and request.tickets == 1:
         likely_first = state.chances_of_last(asking)
@@ -96,9 +98,9 @@ def _rows(
                     kept = known.kept(asking.candidates)
                     known.take(first + i, kept)
                 chosen |= {CANDIDATES: kept, CANDIDATE: candidate}
-            text = _text(body | chosen | own)
+            text = _text(body | chosen | (rest if i else own))
         elif own:
-            text = _text(body if i else body | own)
+            text = _text(body | (rest if i else own))
         place = 0 if candidate is not None else places[arm]
         yield first + i, kind, now, place, int(draw), likely, None, None, key, text
 
@@ -137,7 +139,7 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
         if CANDIDATES in before:
             known = unit.state.catalogue
             before[CANDIDATES] = whole(before[CANDIDATES], known, unit.log.event)
-        for name in (CANDIDATE, CHOSEN, RANKING, CHANCES, SHARES):
+        for name in (CANDIDATE, CHOSEN, RANKING, CHANCES, SHARES, PRICE):
             before.pop(name, None)
         if before != body:
             was = "was given with other attributes, or another context, before: use a new key"

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from belman import codec
 from belman.deciders import validate
 from belman.deciders.segmented.segmented import check_segmented_policy
-from belman.errors import ArmError, PolicyError, StudyError, listing, nearest, shown
+from belman.errors import ArmError, PolicyError, RewardError, StudyError, listing, nearest, shown
 from belman.policies import Policy
 from belman.studies.consequences import standing
 from belman.studies.rules.attributes import check_few
 from belman.studies.rules.guards import Guard
-from belman.studies.rules.metrics import MOST
+from belman.studies.rules.metrics import MOST, check_metrics
+from belman.studies.settings.checks import check_priced
 from belman.studies.state import State
 
 
@@ -43,6 +44,8 @@ def check_policy(state: State, policy: Policy | None = None) -> None:
     if state.settings.has_features:
         remedy = "it was chosen when the study was created"
         raise PolicyError(f"the policy of a study along features cannot change: {remedy}")
+    if state.spending is not None and policy is not None:
+        check_priced(policy)
     if state.in_contexts and policy is not None:
         check_segmented_policy(policy)
 
@@ -79,6 +82,21 @@ def guarded(state: State, guard: Guard, study: str) -> dict[str, Any]:
         raise StudyError(f"study {study!r} has these limits already")
     check_few(state.tally.metrics.names, guard, "metrics", MOST)
     return {"guard": {name: limit.text for name, limit in guard.items()}}
+
+
+def spent(state: State, cost: Any, arm: Hashable | None, study: str) -> dict[str, Any]:
+    """What the event of a cost of no ask keeps."""
+    if state.spending is None:
+        words = "open_study(…, budget={'dollars': '25 a day'}) gives it one"
+        raise StudyError(f"study {study!r} has no budget that could be spent: {words}")
+    (found,) = check_metrics({state.spending.budget.metric: cost}).values()
+    if found < 0.0:
+        raise RewardError(f"a cost of {shown(cost)} cannot be: it must be 0 or more")
+    if arm is None:
+        return {"cost": found}
+    if not isinstance(arm, Hashable) or arm not in state.places:
+        raise validate.unknown_arm(arm, list(state.arms))
+    return {"arm": state.places[arm], "cost": found}
 
 
 def unshipped(state: State, study: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from belman.studies.log.storage import Transaction
 from belman.studies.outcomes.book import SHARES, Book, Counted, Outcome
 from belman.studies.requests.telling import Tell, check_said, checked, counted, known, when
 from belman.studies.rules.metrics import together
+from belman.studies.state import ASKED
 from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
 
 #: Events of a log that one correction reads at most.
@@ -100,6 +101,8 @@ class Correction:
             body["counted"] = first
         if metrics or before:
             body |= {"metrics": metrics, "metrics_before": before}
+        if unit.state.spending is not None:
+            body[ASKED] = [outcome.time, outcome.context]
         chances = unit.state.chances(number, outcome)
         if unit.state.tally.bets is not None and chances and outcome.reward != new:
             body[SHARES] = chances

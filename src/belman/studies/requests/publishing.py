@@ -55,6 +55,9 @@ class Made(NamedTuple):
 def weights_now(state: State, plan: Plan, asking: Asking) -> Made:
     """The weights of now; in a segment, where these are learnt apart."""
     arms, shares = state.arms, state.settings.shares
+    if state.spending is not None:
+        remedy = "a budget needs to know what every decision costs: ask for tickets"
+        raise StudyError(f"a study with a budget publishes no weights: {remedy}")
     if state.shipped is not None:
         return Made({arm: float(state.places[arm] == state.shipped) for arm in arms}, {})
     own = shares.of(arms)

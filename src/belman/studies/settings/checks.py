@@ -18,10 +18,11 @@ from belman.deciders.scale import Scale
 from belman.deciders.segmented.segment_beliefs import check_names
 from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.deciders.shares import Shares, check_control_share, check_floor
-from belman.errors import ArmError, SettingError, listing, nearest, shown
+from belman.errors import ArmError, PolicyError, SettingError, listing, nearest, shown
 from belman.families import Family, family_named
 from belman.measures.stop_rules import MOST_SHARE, Separated, StopRule, check_rule
-from belman.policies import BelMan, Policy
+from belman.policies import BelMan, Drift, Forgetting, Policy, Thompson
+from belman.studies.rules.budgets import check_budget
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.metrics import check_utility
 from belman.studies.rules.window_rule import check_early, check_flag, check_window, why_not_early
@@ -49,7 +50,8 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     `prior`, `drift`, `last` and `negligible` are `merged` into the family, the policy and the rule.
     """
     told = SimpleNamespace(**given)
-    told.policy = validate.policy_named(told.policy)
+    told.budget = check_budget(given["budget"])
+    told.policy = _priced(validate.policy_named(told.policy), told, given | merged)
     for name in ("clip", "minimise", "accumulate"):
         setattr(told, name, check_flag(given[name] or False, name))
     _check_contexts(told, given | merged)
@@ -79,6 +81,28 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     told.then = _check_then(told.then, told.stop_when)
     told.goal = _check_goal(told)
     return vars(told)
+
+
+def _priced(policy: Any, told: SimpleNamespace, given: Mapping[str, Any]) -> Any:
+    """Return the policy that was given, or Thompson's where a budget decides and none was."""
+    if told.budget is None:
+        return policy
+    if any(given[name] is not None for name in ALONG_FEATURES):
+        remedy = "give segments=… in place of context=… and features=…"
+        raise SettingError(f"a budget is not for studies along features: {remedy}")
+    check_priced(policy)
+    return Thompson() if policy is None and given["drift"] in (None, False) else policy
+
+
+def check_priced(policy: Any) -> None:
+    """Refuse a policy that would have no say under a budget."""
+    inside = policy.policy if isinstance(policy, Forgetting) else policy
+    if policy is not None and type(inside) not in (Thompson, Drift):
+        why = "a budget draws arms by their chance of being worth most less what they cost"
+        remedy = 'that is policy="thompson", which may follow changes: drift="auto", or last=…'
+        raise PolicyError(
+            f"policy {policy.name!r} is not for a study with a budget: {why}; {remedy}"
+        )
 
 
 def _check_contexts(told: SimpleNamespace, given: Mapping[str, Any]) -> None:

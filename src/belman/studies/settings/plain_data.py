@@ -46,6 +46,7 @@ def _from_pairs(value: Any) -> Any:
 _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "arms": (lambda arms: list(map(codec.encode_arm, arms)), _arms),
     "control": (codec.encode_arm, _arm),
+    "budget": (lambda budget: {budget.metric: budget.text}, dict),
     "guard": (lambda guard: {name: limit.text for name, limit in guard.items()}, dict),
     "reward": (lambda utility: utility.text, str),
     **dict.fromkeys(("priors", "floor", "features"), (_by_arm, _from_pairs)),

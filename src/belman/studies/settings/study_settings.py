@@ -29,6 +29,7 @@ from belman.measures.stop_rules import MOST_SHARE, StopRule
 from belman.models import Model
 from belman.policies import Forgetting, Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies.rules.budgets import Budget
 from belman.studies.rules.guards import Limit
 from belman.studies.rules.utility import Utility
 from belman.studies.rules.window_rule import FORGET, Silence
@@ -114,6 +115,10 @@ class StudySettings:
     guard: Mapping[str, Limit] | None = _setting(
         "Guard-rails, limits on means of metrics, such as refund < 0.05."
     )
+    budget: Budget | None = _setting(
+        "So much of one metric, a cost, may be spent in a period, such as dollars: 25 a day; a "
+        "price on it is learnt, and arms are drawn by what they are worth less what they cost."
+    )
     segments: tuple[str, ...] | None = _setting(
         "Names of context values; each combination is a segment that learns."
     )
@@ -187,6 +192,8 @@ class StudySettings:
         """Whether asks are drawn by chances that are known of all arms, so that each of them tells
         how arms compare with control.
         """
+        if self.budget is not None:
+            return True
         if self.goal == "earn" and self.has_features:
             return self.control is not None and (self.shares.floored or self.uniform_share > 0.0)
         return self.goal != "earn" or self.control is not None
@@ -221,7 +228,7 @@ class StudySettings:
         """Copy the settings for a replay by another policy, which no log has to keep."""
         other = copy.copy(self)
         vars(other).pop("plain", None)
-        vars(other).update(policy=policy, uniform_share=0.0, goal="earn")
+        vars(other).update(policy=policy, uniform_share=0.0, goal="earn", budget=None)
         return other
 
     # The same as plain data and as text

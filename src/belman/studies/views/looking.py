@@ -26,6 +26,7 @@ from belman.studies.requests.slots import key_of
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
+from belman.studies.traffic.spending import Spending
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
@@ -125,7 +126,11 @@ class Looking:
         """Counts of all kinds, from one moment; of a study with a window also its rule, and how
         many open tickets nobody has told yet.
         """
-        return {"name": self.name, **self._replica.look_now(State.status)}
+
+        def read(state: State) -> dict[str, Any]:
+            return state.status(None if state.spending is None else self._replica.now())
+
+        return {"name": self.name, **self._replica.look_now(read)}
 
     def copied(self) -> tuple[State, float]:
         """A copy of the whole state of this moment, and the time; the study does not notice it."""
@@ -223,6 +228,27 @@ class Looking:
         return self._replica.look_now(
             lambda state: state.tally.metrics.table(state.register, checked)
         )
+
+    def spending(self) -> Table:
+        """Per period, of a study with a budget: when it began, the budget, what was spent for its
+        asks by what is known now, what open ones are expected to cost, how many asks, and the
+        price: its usual, lowest and highest, in units of reward per unit of cost.
+
+        The newest period is the last row; a hundred are kept. Without a budget there is none.
+        """
+        return self._replica.look_now(lambda state: (state.spending or Spending()).table())
+
+    def affordable(self, *, context: Given | None = None) -> list[Hashable]:
+        """Return the arms in play of which one more ask, with this context, fits in the budget now;
+        all of them without a budget.
+        """
+        now = self._replica.now()
+
+        def read(state: State) -> list[Hashable]:
+            asking = _looked_at(state, context, None)
+            return [state.register[place] for place in state.affordable(1, asking, now)]
+
+        return self._replica.look_now(read)
 
     def explain(self, *, context: Given | None = None, candidates: Candidates = None) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first; for an ask

@@ -23,6 +23,7 @@ from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.evidence import MOST_ARMS
 from belman.studies.traffic.tally import LATE
 from belman.studies.views.study_segments import divides
+from belman.table import Table
 
 _IN_CONTEXTS = (
     "Arms were chosen by context: what each brought on average is of those whom it was shown to, "
@@ -73,6 +74,8 @@ class StudyReport(Report):
     metrics: tuple[dict[str, Any], ...] = ()
     attributes: tuple[str, ...] = ()
     segments: Segments | None = None
+    budget: dict[str, Any] | None = None
+    spent: Table | None = None
     goal: str = "earn"
     promise: str = ""
 
@@ -82,6 +85,9 @@ class StudyReport(Report):
         if self.segments is not None:
             of = self.segments
             parts.append(report_page.table_section(f"By {of.attribute}", of.sentence, of.table()))
+        if self.spent is not None:
+            said = next(note for note in self.notes if note.startswith("Budget: "))
+            parts.append(report_page.table_section("Budget", said, self.spent))
         return report_page.page(title, parts)
 
     @property
@@ -127,6 +133,7 @@ class StudyReport(Report):
             ],
             "attributes": list(self.attributes),
             "segments": None if self.segments is None else self.segments.to_dict(),
+            "budget": self.budget,
             "number": self.number,
             "time": self.time,
         }
@@ -178,6 +185,9 @@ def report_of(
         notes = (*notes, share.sentence)
     elif unsaid and known.plays.any():
         notes = (*notes, f"What was attainable is not said: {unsaid}.")
+    spending = state.spending
+    if spending is not None:
+        notes = (*notes, f"Budget: {spending.sentence(now)}")
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
@@ -194,6 +204,8 @@ def report_of(
         guards=tuple(state.guards.rows(state.register, tally.metrics)),
         metrics=tuple(tally.metrics.rows(state.register, level)),
         attributes=tuple(sorted(divides(state))),
+        budget=None if spending is None else spending.row(now),
+        spent=None if spending is None else spending.table(),
         goal=settings.goal,
         promise=promise(state, found.rule),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
