@@ -233,6 +233,8 @@ def no_share(state: State, found: Report) -> str:
         return "rewards that a window still waits for are not counted"
     if settings.minimise:
         return "rewards are costs"
+    if settings.budget is not None:
+        return "what the budget allows is less than the best arm"
     if tuple(state.arms) != settings.arms:
         return "not all arms were there all the time"
     return ""
