@@ -187,7 +187,8 @@ def report_of(
         notes = (*notes, f"What was attainable is not said: {unsaid}.")
     spending = state.spending
     if spending is not None:
-        notes = (*notes, f"Budget: {spending.sentence(now)}")
+        alone = "The verdict is of rewards alone: what arms cost is not in it."
+        notes = (*notes, f"Budget: {spending.sentence(now)} {alone}")
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
