@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from belman.cli.study import CANDIDATES, CONTEXT, DEFAULT_STORAGE, app, arm_of, 
 from belman.cli.study_values import looked_at
 from belman.errors import StudyError
 from belman.studies import Storage, Study, open_study
+from belman.studies.traffic.spending import with_dates
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def metrics(study: Study) -> None:
 @study_command(looks=True)
 def spending(study: Study) -> None:
     """Show what a study with a budget spent in every period, and the price of its cost."""
-    table = study.spending()
-    begins = (datetime.fromtimestamp(time, UTC) for time in table["from"])
-    table.columns["from"] = [time.isoformat(sep=" ", timespec="minutes")[:16] for time in begins]
-    show(table)
+    show(with_dates(study.spending()))
 
 
 @study_command(looks=True)

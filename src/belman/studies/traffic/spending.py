@@ -357,7 +357,7 @@ class Spending:
         whole = f"{row['spent']:.6g} of {row['amount']:.6g} {row['metric']} are spent"
         when = {"day": "today", "hour": "this hour", "week": "this week"}[row["period"]]
         rest = f"open asks are expected to cost {row['expected']:.6g}"
-        return f"{whole} {when} and {rest}; the price of one is {row['price']:.4g} of the reward."
+        return f"{whole} {when} and {rest}; a cost of 1 counts as {row['price']:.4g} of the reward."
 
     def table(self) -> Table:
         """Return what was spent in every period, the newest last."""
@@ -370,6 +370,17 @@ class Spending:
             rows.append((begins, *spent, own.asks, own.price, own.low, own.high))
         columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
         return Table(columns, f"{self.budget.metric}, {self.budget.text}")
+
+
+def with_dates(spent: Table) -> Table:
+    """Return a table of periods with the dates at which they begin, in UTC, for people.
+
+    >>> with_dates(Table({"from": [1_762_128_000.0], "budget": [5.0]}))["from"]
+    ['2025-11-03 00:00']
+    """
+    begins = (datetime.fromtimestamp(time, UTC) for time in spent["from"])
+    dates = [time.isoformat(sep=" ", timespec="minutes")[:16] for time in begins]
+    return Table({**spent.columns, "from": dates}, spent.title)
 
 
 def _weight(periods: float) -> float:

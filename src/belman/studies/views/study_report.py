@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from belman.studies.settings.checks import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.evidence import MOST_ARMS
+from belman.studies.traffic.spending import with_dates
 from belman.studies.traffic.tally import LATE
 from belman.studies.views.study_segments import divides
 from belman.table import Table
@@ -33,6 +34,8 @@ _IN_CONTEXTS = (
 MOST = 50
 #: Segments whose published weights a report has a note on.
 MOST_CAUTIONS = 5
+#: Begins the note on a budget.
+_BUDGET = "Budget: "
 
 
 class Traffic(NamedTuple):
@@ -81,13 +84,15 @@ class StudyReport(Report):
 
     def to_html(self, title: str = "Report") -> str:
         """A page that needs nothing from elsewhere."""
-        parts = [report_page.section(self)]
+        budget = [note for note in self.notes if note.startswith(_BUDGET)]
+        rest = tuple(note for note in self.notes if note not in budget)
+        parts = [report_page.section(replace(self, notes=rest))]
         if self.segments is not None:
             of = self.segments
             parts.append(report_page.table_section(f"By {of.attribute}", of.sentence, of.table()))
         if self.spent is not None:
-            said = next(note for note in self.notes if note.startswith("Budget: "))
-            parts.append(report_page.table_section("Budget", said, self.spent))
+            said = " ".join(budget).removeprefix(_BUDGET)
+            parts.append(report_page.table_section("Budget", said, with_dates(self.spent)))
         return report_page.page(title, parts)
 
     @property
@@ -188,7 +193,7 @@ def report_of(
     spending = state.spending
     if spending is not None:
         alone = "The verdict is of rewards alone: what arms cost is not in it."
-        notes = (*notes, f"Budget: {spending.sentence(now)} {alone}")
+        notes = (*notes, f"{_BUDGET}{spending.sentence(now)} {alone}")
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
