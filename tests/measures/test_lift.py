@@ -69,8 +69,29 @@ def _quantile(family, constants, row, level):
 
 
 @kernel
+def _upper_quantile(family, constants, row, level):
+    return family.mean_quantile(constants, row, level, True)
+
+
+@kernel
 def _chance(family, constants, row, x):
     return family.mean_cdf(constants, row, x)
+
+
+def test_a_table_goes_on_straight_beyond_its_ends():
+    """Quantiles that no point of the table reaches are where its own distribution function says."""
+    belief = np.array([[30.5, 970.5, 3.4, 30.05, 18.0, 19.0]])
+    laws, (row,) = tabulated(Money(typical=30.0), belief)
+    before = 0.0
+    for level in (1e-40, 1e-25, 1e-9, 0.3):
+        x = laws.enter(_quantile, row=row, level=level)
+        assert laws.enter(_chance, row=row, x=x) == pytest.approx(level, rel=1e-3)
+        assert x > before
+        before = x
+    for level in (0.3, 1e-9, 1e-14):
+        x = laws.enter(_upper_quantile, row=row, level=level)
+        assert before < x < math.inf
+        before = x
 
 
 def test_families_that_answer_at_once_have_no_tables():

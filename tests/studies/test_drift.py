@@ -187,13 +187,16 @@ def test_a_window_of_rewards_is_a_setting_of_the_study(url, clock) -> None:
     place = study.storage
     assert study.policy == Forgetting(Thompson(), last=40)
     open_study("x", last=40, storage=place, clock=clock)
+    open_study("without", ["a", "b"], policy=Thompson(), storage=place, clock=clock)
+    with pytest.raises(SettingError, match="was created with policy="):
+        open_study("without", last=40, storage=place, clock=clock)
     with pytest.raises(SettingError, match="created with policy="):
         open_study("x", last=41, storage=place, clock=clock)
     with pytest.raises(SettingError, match="give one"):
         open_study("y", ["a"], last=40, drift="auto", storage=place)
     with pytest.raises(SettingError, match="not for studies by segments"):
         open_study("y", ["a"], last=40, segments=["country"], storage=place)
-    assert place.names() == ["x"]
+    assert sorted(place.names()) == ["without", "x"]
     place.close()
 
 
