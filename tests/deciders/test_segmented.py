@@ -4,13 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import belman
 from belman import Agent
 from belman.deciders import Learnt, state_file
-from belman.deciders.segmented.pooling import STRENGTHS, Pools
+from belman.deciders.segmented.pooling import STRENGTHS, Pools, foretold
+from belman.engine import kernel
 from belman.errors import ArmError, RewardError, SettingError, StateError
-from belman.families import FAMILIES
+from belman.families import FAMILIES, Bernoulli, Gaussian
 
 ARMS = ["blue", "green", "red"]
 CHANCES = {"de": (0.2, 0.5, 0.3), "fr": (0.5, 0.2, 0.3)}
@@ -150,6 +152,23 @@ def test_beliefs_and_likelihoods_are_those_of_rewards_counted_one_by_one(name):
         np.testing.assert_allclose(pools.pooled.evidence, gains - gains.max(), rtol=1e-8, atol=1e-9)
     else:
         assert (pools.pooled.evidence != 0.0).any()
+
+
+@kernel
+def likelihood(family, constants, belief, reward, variance):
+    return foretold(family, constants, belief, reward, variance)
+
+
+def test_rewards_are_foretold_by_the_belief_or_by_a_normal_law():
+    """By the belief itself where it is conjugate, else with the variance of rewards and its own."""
+    won = Bernoulli().enter(likelihood, belief=np.array([3.0, 5.0]), reward=1.0, variance=0.0)
+    assert won == pytest.approx(np.log(3.0 / 8.0))
+    normal = Gaussian()
+    belief = np.array([2.0, 8.0])
+    mean, worth = normal.expected_reward(belief), normal.worth(belief)
+    law = stats.norm(mean, np.sqrt(4.0 * (1.0 + 1.0 / worth)))
+    found = normal.enter(likelihood, belief=belief.copy(), reward=1.5, variance=4.0)
+    assert found == pytest.approx(law.logpdf(1.5) + 0.5 * np.log(2.0 * np.pi))
 
 
 def test_rounding_does_not_add_up():
