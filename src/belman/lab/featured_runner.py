@@ -30,7 +30,8 @@ from belman.models import Sight
 from belman.models.shared import learn
 from belman.models.sight import expected_scale, follow, look_at_all
 from belman.policies.dependent import DependentPolicy
-from belman.policies.policy import Floats, pick
+from belman.policies.dependent.policy import pick_rounded
+from belman.policies.policy import Floats
 from belman.problems.featured.featured import Featured
 from belman.problems.problem import Problem
 
@@ -88,7 +89,7 @@ def call_policy(
         policy.learn(params, memory, lesson)
         return number
     policy.indices(model, constants, params, belief, features, sight, memory, number, rng, index)
-    arm, _ = pick(index, rng)
+    arm, _ = pick_rounded(index, rng)
     return arm
 
 

@@ -23,7 +23,7 @@ from belman.models.model import KEEP
 from belman.models.rescaling import Step
 from belman.models.shared import learn, marginal
 from belman.models.sight import look_at_all
-from belman.policies.policy import pick
+from belman.policies.dependent.policy import pick_rounded
 
 Places = NDArray[np.int64]
 SHARED, FEATURE, PAIR, OWN, CROSS = "shared", "feature", "pair", "own", "cross"
@@ -101,7 +101,7 @@ def choose(
     lay_out_all(x, u, layout, places, features)
     look_at_all(model, constants, belief, features, sight)
     policy.indices(model, constants, params, belief, features, sight, memory, turn, rng, index)
-    return pick(index, rng)
+    return pick_rounded(index, rng)
 
 
 @kernel

@@ -20,10 +20,30 @@ from belman.models.model import Model
 from belman.policies import memory as memories
 from belman.policies.memory import Floats as Floats
 from belman.policies.memory import part
-from belman.policies.policy import numbers_of
+from belman.policies.policy import numbers_of, pick
 from belman.policies.settings import check_settings
 
 Kernel = Callable[..., Any]
+
+#: Indices that differ by less are equal. They come from sums over features, which end in other bits
+#: on another processor, or interpreted: arms that nothing tells apart would not be drawn by chance.
+_ROUNDING = 1e-9
+
+
+@kernel
+def pick_rounded(index, rng):
+    """The arm with the largest index and how many share it up to rounding, one of them drawn
+    uniformly; their indices are the same from here on.
+    """
+    best = -np.inf
+    for a in range(index.size):
+        if index[a] > best:
+            best = index[a]
+    least = best - _ROUNDING * (1.0 + abs(best)) if math.isfinite(best) else best
+    for a in range(index.size):
+        if index[a] >= least:
+            index[a] = best
+    return pick(index, rng)
 
 
 class Scratch(NamedTuple):
