@@ -18,11 +18,12 @@ from belman.assignment.assigners import (
     cuts_of_ranges,
     fnv1a,
 )
+from belman.bridges.growthbook import bucket_ranges
 from belman.bulk_hashes import buckets
 from belman.errors import WeightsError
 from tests.assignment.test_javascript import NODE, node
 
-#: Facts of the public specification of GrowthBook's hash: value, seed, version, bucket.
+#: Facts of the public specification of GrowthBook: value, seed, version of the hash, bucket.
 VECTORS = [
     ("a", "", 1, 220), ("b", "", 1, 77), ("ab", "", 1, 946), ("def", "", 1, 652),
     ("8952klfjas09ujkasdf", "", 1, 549), ("123", "", 1, 11), ('___)((*":&', "", 1, 563),
@@ -30,6 +31,29 @@ VECTORS = [
     ("def", "foo", 2, 2019), ("8952klfjas09ujkasdf", "89123klj", 2, 1240),
     ("123", "90850943850283058242805", 2, 7516), ('___)((*":&', "()**(%$##$%#$#", 2, 128),
 ]  # fmt: skip
+#: The same of namespaces (user, name, whether from 0 to 0.4 or from 0.4 to 1), of the ranges of
+#: variations (how many, coverage, weights), and of which range a number is in.
+NAMESPACES = [
+    ("1", "namespace1", False), ("1", "namespace2", False), ("2", "namespace1", False),
+    ("2", "namespace2", False), ("3", "namespace1", False), ("3", "namespace2", True),
+    ("4", "namespace1", False), ("4", "namespace2", True),
+]  # fmt: skip
+HALVES, QUARTERS = ((0.0, 0.5), (0.5, 1.0)), ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0))
+RANGES = [
+    (2, 1.0, None, HALVES), (2, 0.5, None, ((0.0, 0.25), (0.5, 0.75))), (2, 1.5, None, HALVES),
+    (2, 0.0, None, ((0.0, 0.0), (0.5, 0.5))), (2, -0.2, None, ((0.0, 0.0), (0.5, 0.5))),
+    (4, 1.0, None, QUARTERS), (4, 1.0, [0.4, 0.4, 0.2], QUARTERS),
+    (2, 1.0, [0.4, 0.6], ((0.0, 0.4), (0.4, 1.0))), (2, 1.0, [0.4, 0.1], HALVES),
+    (2, 1.0, [0.4, 0.5999], ((0.0, 0.4), (0.4, 0.9999))), (2, 1.0, [0.7, 0.6], HALVES),
+    (3, 1.0, [0.2, 0.3, 0.5], ((0.0, 0.2), (0.2, 0.5), (0.5, 1.0))),
+    (3, 0.2, [0.2, 0.3, 0.5], ((0.0, 0.04), (0.2, 0.26), (0.5, 0.6))),
+]  # fmt: skip
+REDUCED, ONE_EMPTY = ((0.0, 0.25), (0.5, 0.75)), ((0.0, 0.5), (0.5, 0.5), (0.5, 1.0))
+IN_RANGE = [
+    (HALVES, {0.0: 0, 0.2: 0, 0.4: 0, 0.5: 1, 0.6: 1, 0.8: 1}),
+    (REDUCED, {0.2: 0, 0.25: -1, 0.4: -1, 0.5: 1, 0.6: 1, 0.8: -1}),
+    (ONE_EMPTY, {0.5: 2}),
+]
 SHARES = {"blue": 0.7, "green": 0.2, "red": 0.1}
 NAMES = ["user-1", "Zoë", "用户", "👍🏽 user", "", "a" * 300, "x\0y"]
 
@@ -58,6 +82,19 @@ def test_fnv_sees_text_as_javascript_does():
 
     for name in NAMES:
         assert fnv1a(name) == plainly(name)
+
+
+def test_namespaces_and_ranges_are_those_of_the_specification():
+    for user, name, is_below in NAMESPACES:
+        assert Filter.of_namespace(name, 0.0, 0.4).takes(user) is is_below
+        assert Filter.of_namespace(name, 0.4, 1.0).takes(user) is not is_below
+    for arms, coverage, weights, wanted in RANGES:
+        found = np.array(bucket_ranges(arms, coverage, weights))
+        assert found == pytest.approx(np.array(wanted))
+    for ranges, wanted in IN_RANGE:
+        cuts = cuts_of_ranges(ranges, 10_000)
+        for at, place in wanted.items():
+            assert next(arm for end, arm in cuts if end > round(at * 10_000)) == place
 
 
 def test_a_shard_is_the_first_four_bytes_of_an_md5():
