@@ -61,7 +61,7 @@ browser: ## install Chromium (Debian, Ubuntu), in which the pages are tested, an
 	@! command -v npm >/dev/null || (cd src/belman/dashboard/web && npm ci --silent)
 
 clients: $(TOOLS) ## install clients of others' services and litellm, with which the bridges are tested (pip, and npm where it is there)
-	@$(BIN)/pip install --quiet --disable-pip-version-check eppo-server-sdk growthbook openfeature-provider-ofrep \
+	@$(BIN)/pip install --quiet --disable-pip-version-check eppo-server-sdk growthbook openfeature-provider-ofrep river \
 		azure-cognitiveservices-personalizer azure-ai-personalizer==1.0.0b1  # there are pre-releases alone
 	@# litellm wants an older python-dateutil than constraints.txt pins
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[litellm]'
