@@ -76,9 +76,10 @@ def behind(table: Published, rows: Rows) -> list[str]:
         }
         best = min(ours, key=lambda name: ours[name])
         if ours[best] > theirs:
-            found.append(
-                f"{column}: {_number(abs(ours[best]))} ({best}), published {_number(abs(theirs))}"
-            )
+            own = min((one for one in ours if one.startswith("BelMan")), key=ours.get, default=best)
+            players = dict.fromkeys((best, own))
+            shown = ", ".join(f"{_number(abs(ours[name]))} ({name})" for name in players)
+            found.append(f"{column}: {shown}, published {_number(abs(theirs))}")
     return found
 
 

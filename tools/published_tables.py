@@ -13,7 +13,16 @@ import numpy as np
 
 from belman.lab import explore, simulate
 from belman.measures.trials import trial
-from belman.policies import KLLUCB, BelMan, Drift, Forgetting, Thompson, TopTwoThompson
+from belman.policies import (
+    KLLUCB,
+    BelMan,
+    Drift,
+    Forgetting,
+    Gittins,
+    Greedy,
+    Thompson,
+    TopTwoThompson,
+)
 from belman.policies.best_arm.track_and_stop import TrackAndStop
 from belman.policies.wrappers import published
 from belman.problems import batched, bernoulli, piecewise, renewing
@@ -99,32 +108,50 @@ def play_retiring() -> Rows:
 NEOSPHERE = (0.29, 0.458, 0.168, 0.24)
 
 
+#: The index of the published rules, and the discount with which they were published.
+GITTINS = "Gittins index, discount 0.99"
+
+
 def play_trial() -> Rows:
-    found: Rows = {}
-    runs = 2_000
-    for name, policy in (("BelMan", BelMan()), ("BelMan.until(417)", BelMan.until(417))):
-        free = trial({name: policy}, [NEOSPHERE], 417, block=9, test="fisher", runs=5 * runs)
+    rows: Rows = {}
+    runs, batches = 2_000, 20
+    players = {
+        "BelMan": BelMan(),
+        "BelMan.until(417)": BelMan.until(417),
+        GITTINS: Gittins(discount=0.99),
+    }
+    for name, policy in players.items():
+        free = [
+            trial({name: policy}, [NEOSPHERE], 417, block=9, test="fisher", runs=5_000, seed=seed)
+            for seed in range(batches)
+        ]
         held = trial({name: policy}, [NEOSPHERE], 417, block=9, control_share=0.25, runs=runs)
         customary = trial(
             {name: policy}, [NEOSPHERE], 417, block=9, control_share=0.25, test="fisher", runs=runs
         )
         power = float(held.table["declared better"][0])
         fisher = float(customary.table["declared better"][0])
-        found[name] = {
-            "successes, free": (float(free.table["successes"][0]), None),
+        rows[name] = {
+            "successes, free": _cell([float(batch.table["successes"][0]) for batch in free]),
             "successes, controlled": (float(held.table["successes"][0]), None),
             "power, controlled": (power, math.sqrt(power * (1.0 - power) / runs)),
             "power by Fisher's test": (fisher, math.sqrt(fisher * (1.0 - fisher) / runs)),
         }
-    return found
+    return rows
 
 
 def play_small_trial() -> Rows:
-    found: Rows = {}
-    for name, policy in (("BelMan", BelMan()), ("BelMan.until(30)", BelMan.until(30))):
+    players = {
+        "BelMan": BelMan(),
+        "BelMan.until(30)": BelMan.until(30),
+        GITTINS: Gittins(discount=0.99),
+        "greedy": Greedy(),
+    }
+    rows: Rows = {}
+    for name, policy in players.items():
         made = trial({name: policy}, [(0.1, 0.3)], 30, test="fisher")
-        found[name] = {"successes": (float(made.table["successes"][0]), None)}
-    return found
+        rows[name] = {"successes": (float(made.table["successes"][0]), None)}
+    return rows
 
 
 # Garivier and Kaufmann: the best arm with little risk
