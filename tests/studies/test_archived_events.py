@@ -211,6 +211,24 @@ def test_what_is_archived_is_refused_and_what_is_open_is_not(opened, clock, tmp_
         study.tell("99999-0000000000", 1)
 
 
+def test_a_correction_that_outlives_its_tell_opens_no_ticket(opened, clock, tmp_path):
+    study = opened(clock=clock)
+    ticket = study.ask()
+    study.tell(ticket, 1)
+    clock.now += 2 * DAY
+    study.correct(ticket, 0, "refund")
+    assert study.archive_events(tmp_path / "old.parquet", keep=DAY) == 3
+    before = study.check(), study.number
+    for call in (
+        lambda: study.tell(ticket, 1),
+        lambda: study.correct(ticket, 1, "found"),
+        lambda: study.give_back([ticket]),
+    ):
+        with pytest.raises(errors.TicketError, match="archived"):
+            call()
+    assert (study.check(), study.number) == before
+
+
 def test_a_correction_that_takes_the_whole_log_reads_the_file(opened, clock, tmp_path):
     def belief(name, archived):
         clock.now = 1e6

@@ -158,7 +158,7 @@ class Service(Process):
     def __init__(self, *world: Any) -> None:
         super().__init__(*world)
         self.loop = asyncio.new_event_loop()
-        self.loop.set_exception_handler(lambda *_: None)
+        self.loop.set_exception_handler(self._heard)
         around = {"limits": LIMITS, "clock": self._clock}
         if not self._idle:
             self._idle.append(create_app(self.storage, **around))  # type: ignore[arg-type]
@@ -176,6 +176,13 @@ class Service(Process):
             self.is_busy = False
             self.begin({})
             asyncio._set_running_loop(outer)
+
+    def _heard(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Stop where a callback fails: the request that waits for it would wait for ever. A task
+        that died with its process is no fault.
+        """
+        if "handle" in context:
+            loop.stop()
 
     async def _gathered(self, requests: list[Any]) -> list[Any]:
         return await asyncio.gather(*(self._answered(*request) for request in requests))

@@ -172,8 +172,7 @@ class Replica:
                 return state, Head(number, link)
         state, head, events = self._first(transaction)
         first = self.log.first(transaction)
-        while head.number < first:
-            event = next(events)
+        while head.number < first and (event := next(events, None)) is not None:
             head = head.follow(event, self.name)
             state.fold(event)
         return state, head
