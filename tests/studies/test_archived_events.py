@@ -216,16 +216,18 @@ def test_a_correction_that_outlives_its_tell_opens_no_ticket(opened, clock, tmp_
     ticket = study.ask()
     study.tell(ticket, 1)
     clock.now += 2 * DAY
-    study.correct(ticket, 0, "refund")
+    study.correct(ticket, 0, "refund", key="once")
     assert study.archive_events(tmp_path / "old.parquet", keep=DAY) == 3
     before = study.check(), study.number
     for call in (
         lambda: study.tell(ticket, 1),
         lambda: study.correct(ticket, 1, "found"),
-        lambda: study.give_back([ticket]),
     ):
         with pytest.raises(errors.TicketError, match="archived"):
             call()
+    with pytest.raises(errors.TicketError, match="was told"):
+        study.give_back([ticket])
+    assert study.correct(ticket, 0, "refund", key="once") is False  # as it was answered before
     assert (study.check(), study.number) == before
 
 

@@ -221,8 +221,7 @@ class UnitOfWork:
             return found.mark
         ask = self.log.event(number)
         if ask is None and self.log.is_archived(number):
-            since = self.log.of_ticket(number)
-            if since and since[0].kind != Kind.CORRECTED:  # else its tell is archived too
+            if since := self.log.of_ticket(number):
                 return mark(since[0])
             raise archived(number)
         return None if ask is None or ask.kind != Kind.ASKED else mark(ask)

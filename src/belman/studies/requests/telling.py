@@ -78,9 +78,10 @@ def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics)
     """Answer a tell of a ticket that was told, where there is no window: the first one stands."""
     reward = checked(unit, request.reward, metrics)
     events, shown = unit.log.of_ticket(number), unit.shown(number)
-    if not events or was_returned(events):
+    told = [event for event in events if event.kind == Kind.TOLD]
+    if not told or was_returned(events):
         counted(unit, number, request.ticket)  # says what is wrong
-    first = next(event for event in events if event.kind == Kind.TOLD)
+    first = told[0]
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
@@ -204,7 +205,7 @@ def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
     out, before = [], 0
     for number in dict.fromkeys(map(unit.number_of, tickets)):
         events = unit.log.of_ticket(number)
-        if any(event.kind == Kind.TOLD for event in events):
+        if any(event.kind in (Kind.TOLD, Kind.CORRECTED) for event in events):
             shown = unit.shown(number)
             raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")
         if book.is_open(number, unit.now):
