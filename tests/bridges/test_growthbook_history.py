@@ -222,6 +222,9 @@ def test_files_have_texts_for_numbers_truths_lists_and_objects():
     with pytest.raises(SettingError, match=r"where '\{' is not JSON"):
         history.assigned(0, history.checked(broken), np.arange(UNITS), "value")
     without = {name: cells for name, cells in of_file.items() if name != "where"}
+    moved = Log(Frame("log.csv", {**without, "at": of_file["where"]}), "id", {"where": "at"})
+    other = history.assigned(0, history.checked(moved), np.arange(UNITS), "value")
+    assert (other.reasons == again.reasons).all()
     with pytest.raises(SettingError, match=r"no column 'where\.city'"):
         history.checked(Log(Frame("log.csv", without), "id"))
 
