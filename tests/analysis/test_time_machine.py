@@ -16,6 +16,7 @@ from belman.analysis.histories import time_in_name
 from belman.analysis.weights_history import read_weights
 from belman.assignment import Eppo, GrowthBook, Weights
 from belman.bridges.growthbook_history import read_payloads
+from belman.bulk_hashes import buckets
 from belman.errors import ArmError, SettingError
 from tests.analysis.past_logs import ARMS, adapting, arms_of, payload
 
@@ -120,6 +121,36 @@ def test_clients_that_fetch_late():
         time_machine(log, past)
     found = time_machine(log, past, late=50.0)
     assert found.account.dropped == {"within 50 s of a change": 100}
+
+
+def test_rows_that_are_held_out_or_lack_a_prerequisite_are_set_aside():
+    out = {"key": "out", "variations": ["blue", "any"], "weights": [0.2, 0.8], "seed": "h",
+           "hashVersion": 2, "meta": [{}, {"passthrough": True}]}  # fmt: skip
+    gate = {"parentConditions": [{"id": "open", "condition": {"value": True}, "gate": True}]}
+    arms = {"key": "in", "variations": ["blue", "red"], "seed": "e", "hashVersion": 2}
+    rules = {"open": [{"condition": {"country": "it"}, "force": False}], "f": [gate, out, arms]}
+    features = {name: {"defaultValue": True, "rules": own} for name, own in rules.items()}
+    units = [f"u{i}" for i in range(2_000)]
+    country = ["it" if i % 10 == 0 else "fr" for i in range(2_000)]
+    held, drawn = buckets("h", 2, units) < 2_000, buckets("e", 2, units) < 5_000
+    seen = np.where(held | drawn, "blue", "red")
+    seen[::10] = "red"  # what the program falls back to
+    log = {"unit": units, "time": list(range(2_000)), "variation": seen.tolist(),
+           "country": country, "reward": [i % 3 == 0 for i in range(2_000)]}  # fmt: skip
+    past = read_payloads({0.0: {"features": features}}, "f")
+    found = time_machine(log, past)
+    kept = int(held[np.arange(2_000) % 10 > 0].sum())
+    dropped = {"held out of the experiments": kept, "without a prerequisite": 200}
+    assert found.account.dropped == dropped
+    assert found.account.used == 1_800 - kept
+    assert set(np.round(found.columns()["chance"], 4)) == {0.5}
+    log["experiment"] = ["out" if one else "in" for one in held]
+    again = time_machine(log, past)
+    assert again.account.dropped == {
+        "of another experiment": int(held.sum()),
+        "without a prerequisite": 200 - int(held[::10].sum()),
+    }
+    assert again["red"]["IPS"] == found["red"]["IPS"]
 
 
 def test_rows_without_a_lot_are_set_aside():

@@ -126,6 +126,36 @@ def test_their_client_chooses_as_we_say(kind):
             assert found.action == bandit.choose(name, context, some).arm
 
 
+def test_attributes_of_actions_are_scored_as_their_client_does():
+    """A model that is not ours may have them; 300 units, each with some of the attributes."""
+    from_client = pytest.importorskip("eppo_client", reason="no eppo-server-sdk: make clients")
+    made = eppo.bandit(agent_of("linear"), "banner", gamma=2.0)
+    data = json.loads(json.dumps(made.data))
+    for place, own in enumerate(data["coefficients"].values()):
+        line = {"attributeKey": "price", "coefficient": 0.3 - 0.2 * place}
+        words = {"attributeKey": "shop", "valueCoefficients": {"main": 1.0, "true": -0.5}}
+        own["actionNumericCoefficients"] = [{**line, "missingValueCoefficient": 0.4}]
+        own["actionCategoricalCoefficients"] = [{**words, "missingValueCoefficient": 0.2 * place}]
+    bandit, rng = eppo.Bandit("banner", data), np.random.default_rng(3)
+    seen = set()
+    with client_of(bandit) as (client, events):
+        for unit in range(300):
+            context, actions = {"age": float(rng.normal(40, 12))}, {}
+            for arm in ARMS:
+                given = {"price": float(rng.normal(5, 2)), "shop": str(rng.choice(["main", "x"]))}
+                actions[arm] = {name: one for name, one in given.items() if rng.random() < 0.8}
+            theirs = {
+                arm: from_client.ContextAttributes.from_dict(own) for arm, own in actions.items()
+            }
+            found = client.get_bandit_action("banner", f"u{unit}", context, theirs, "none")
+            chosen = bandit.choose(f"u{unit}", context, actions)
+            assert found.action == chosen.arm
+            assert events[-1]["actionProbability"] == pytest.approx(chosen.chance, abs=1e-12)
+            seen.add(round(chosen.chance, 6))
+    assert len(seen) > 100
+    assert bandit.scores({}, {"blue": {"price": True}}) == bandit.scores({}, ["blue"])
+
+
 @pytest.mark.parametrize("floor", [0.0, 0.3, 1.0])
 def test_floors_are_theirs(floor):
     made = eppo.bandit(agent_of("linear"), "banner", gamma=1e6)
@@ -250,6 +280,16 @@ def test_rows_that_the_model_would_not_have_given_are_refused(study):
             eppo.row({**event, **wrong}, 1.0, [bandit])
     with pytest.raises(SettingError, match="no event"):
         eppo.row({}, 1.0, [bandit])
+
+
+def test_documents_have_the_fields_of_published_ones():
+    bandit = eppo.bandit(agent_of("linear"), "banner", gamma=1.0)
+    flags, where = bandit.flags(), {"key", "flagKey", "variationKey", "variationValue"}
+    assert set(flags["bandits"]["banner"][0]) == where
+    (reference,) = flags["banditReferences"]["banner"]["flagVariations"]
+    assert set(reference) == {*where, "allocationKey"}
+    assert reference["allocationKey"] == flags["flags"]["banner"]["allocations"][0]["key"]
+    assert bandit.models()["environment"] == flags["environment"] == {"name": "belman"}
 
 
 def test_truths_are_words_of_either():

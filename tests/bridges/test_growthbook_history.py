@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import random
 
@@ -11,6 +12,7 @@ import pytest
 
 from belman.analysis import past
 from belman.analysis.past import Log
+from belman.bridges.growthbook_conditions import fits
 from belman.bridges.growthbook_history import read_payloads
 from belman.errors import SettingError
 from belman.frames import Frame
@@ -55,6 +57,33 @@ PAYLOADS = {
     "a contextual bandit": [
         {"contextualVariations": ["blue", "green"], "variations": None, "contextualBanditRef": "cb",
          "weights": [0.5, 0.5], "hashVersion": 2, "seed": "s", "coverage": 0.6}],
+    "a holdout": [
+        {"key": "out", "variations": ["green", "blue"], "hashVersion": 2, "seed": "s",
+         "weights": [0.2, 0.8], "meta": [{}, {"passthrough": True}]},
+        {"key": "in", "variations": ["blue", "red"], "hashVersion": 2, "seed": "s"}],
+    "a holdout with two arms": [
+        {"key": "out", "variations": ["green", "red", "blue"], "weights": [0.2, 0.2, 0.6],
+         "meta": [{}, {}, {"passthrough": True}], "coverage": 0.9},
+        {"key": "in", "variations": ["blue", "red"]}],
+    "prerequisites": [
+        {"parentConditions": [{"id": "open", "condition": {"value": {"$gte": 1}}, "gate": True}],
+         "condition": {"country": "it"}},
+        {"parentConditions": [{"id": "colours", "condition": {"value": "dark"}}],
+         "key": "e1", "variations": ["blue", "green"], "hashVersion": 2, "seed": "s"},
+        {"parentConditions": [{"id": "colours", "condition": {"value": {"$ne": None}}},
+                              {"id": "no such feature", "condition": {"value": None}}],
+         "key": "e2", "variations": ["red", "green", "blue"], "weights": [0.5, 0.25, 0.25]},
+        {"parentConditions": [{"id": "no such feature", "condition": {"value": 1}}],
+         "force": "red"}],
+    "lists and objects": [
+        {"condition": {"tags": {"$elemMatch": {"$gt": "b"}, "$size": {"$lt": 3}}},
+         "variations": ["blue", "green"]},
+        {"condition": {"pets": {"$elemMatch": {"name.first": {"$regex": "^r"}}}}, "force": "red"},
+        {"condition": {"tags": {"$all": ["a", "b"]}, "tags.0": "a"}, "force": "green"},
+        {"condition": {"$or": [{"tags": {"$in": ["c"]}}, {"tags": ["b"]},
+                               {"where": {"city": "Rome"}}]}, "variations": ["red", "blue"]},
+        {"condition": {"where.city": "Bonn", "tags": {"$type": "array", "$nin": ["b"]}},
+         "variations": ["green", "blue"], "coverage": 0.5}],
     "one variation alone": [{"variations": ["red"]}, {"variations": ["blue", "green"]}],
     "no rules": [],
 }  # fmt: skip
@@ -66,9 +95,23 @@ MORE = {
 }  # fmt: skip
 
 
+#: Features that rules need, one by one: their arms and ranges share a seed with those of others.
+OTHERS = {
+    "colours": {"defaultValue": "none", "rules": [
+        {"parentConditions": [{"id": "open", "condition": {"value": 2}}], "force": "dark"},
+        {"key": "c", "variations": ["dark", "light"], "weights": [0.7, 0.3], "hashVersion": 2,
+         "seed": "s", "coverage": 0.7}]},
+    "open": {"defaultValue": 1, "rules": [
+        {"condition": {"age": {"$lt": 18}}, "force": 0},
+        {"condition": {"age": {"$gt": 50}}, "force": 2, "coverage": 0.5, "seed": "s",
+         "hashVersion": 2}]},
+}  # fmt: skip
+
+
 def payload(rules):
     feature = {"defaultValue": "blue", "rules": [_without_none(one) for one in rules]}
-    return {"features": {"f": feature}, **MORE}
+    others = OTHERS if any("parentConditions" in one for one in rules) else {}
+    return {"features": {"f": feature, **others}, **MORE}
 
 
 def _without_none(rule):
@@ -85,7 +128,11 @@ def users(seed=1):
         "version": rng.choices(["1.10.1", "1.2.0", "1.2.0-beta", "0.9", None], k=UNITS),
         "name": rng.choices(["alice", "bob", "Bob", "carol", None], k=UNITS),
         "paid": rng.choices([True, False, None], k=UNITS),
-    }
+        "tags": rng.choices([["a"], ["b"], ["a", "b"], ["b", "c", "a"], [], "a", None], k=UNITS),
+        "pets": rng.choices([[{"name": {"first": "rex"}}, {"age": 3}], [{"name": "rex"}], None],
+                            k=UNITS),
+        "where": rng.choices([{"city": "Rome"}, {"city": "Bonn"}, {}, "Rome", None], k=UNITS),
+    }  # fmt: skip
 
 
 def assigned(rules, columns, spelling="value"):
@@ -112,8 +159,10 @@ def test_every_unit_gets_what_the_client_gives(name):
         who = dict(zip(columns, values, strict=True))
         client.set_attributes({one: value for one, value in who.items() if value is not None})
         told = client.eval_feature("f")
-        assert told.value == found.names[found.seen[i]], who
-        assert (told.source == "experiment") == (found.reasons[i] == past.LOT), who
+        value = None if found.reasons[i] == past.PREREQUISITE else found.names[found.seen[i]]
+        assert told.value == value, who
+        in_experiment = found.reasons[i] in (past.LOT, past.HOLDOUT)
+        assert (told.source == "experiment") == in_experiment, who
         assert (told.source == "force") == (found.reasons[i] == past.FORCED), who
         drawn += told.source == "experiment"
     client.destroy()
@@ -150,30 +199,76 @@ def test_arms_may_be_called_by_key_and_number():
         assert (one.seen == by["value"].seen).all()
 
 
-def test_files_have_texts_for_numbers_and_truths():
+def test_files_have_texts_for_numbers_truths_lists_and_objects():
     columns = users(4)
-    rules = [{"condition": {"age": {"$gte": 30}, "paid": True}, "variations": ["blue", "red"]}]
-    of_file = {
-        name: ["" if cell is None else str(cell).lower() for cell in cells]
-        for name, cells in columns.items()
-    }
+    asked = {"age": {"$gte": 30}, "paid": True, "tags": {"$size": {"$gte": 1}},
+             "where.city": {"$exists": True}}  # fmt: skip
+    rules = [{"condition": asked, "variations": ["blue", "red"]}]
+
+    def text(cell):
+        if isinstance(cell, (list, dict, bool)):
+            return json.dumps(cell)
+        return "" if cell is None else str(cell)
+
+    of_file = {name: [text(cell) for cell in cells] for name, cells in columns.items()}
     history = read_payloads({0.0: payload(rules)})
     log = history.checked(Log(Frame("log.csv", of_file), "id"))
     again = history.assigned(0, log, np.arange(UNITS), "value")
     expected = assigned(rules, columns)
-    assert (again.reasons == past.LOT).tolist() == (expected.reasons == past.LOT).tolist()
+    drawn = expected.reasons == past.LOT
+    assert (again.reasons == past.LOT).tolist() == drawn.tolist()
+    assert drawn.sum() > 300
+    broken = Log(Frame("log.csv", {**of_file, "where": ["{"] * UNITS}), "id")
+    with pytest.raises(SettingError, match=r"where '\{' is not JSON"):
+        history.assigned(0, history.checked(broken), np.arange(UNITS), "value")
+    without = {name: cells for name, cells in of_file.items() if name != "where"}
+    moved = Log(Frame("log.csv", {**without, "at": of_file["where"]}), "id", {"where": "at"})
+    other = history.assigned(0, history.checked(moved), np.arange(UNITS), "value")
+    assert (other.reasons == again.reasons).all()
+    with pytest.raises(SettingError, match=r"no column 'where\.city'"):
+        history.checked(Log(Frame("log.csv", without), "id"))
+
+
+def test_values_compare_as_the_published_cases_have_it():
+    """Facts of the public specification: nothing is 0 beside a number, texts become numbers."""
+    for asked, found, wanted in (
+        ({"$lt": 5, "$gt": -1, "$lte": 0, "$ne": 1}, None, True),
+        ({"$gte": 5}, None, False),
+        ({"$gt": 5, "$lt": 10}, "8", True),
+        ({"$gt": "5", "$lt": "10"}, 8, True),
+        ({"$gt": 5}, "many", False),
+        ({"$lt": "b"}, "a", True),
+        ({"$lt": 5}, [4], True),
+        ({"$lt": 5}, {}, False),
+        ({"$vlt": "1.0.0"}, None, True),
+        ({"$eq": 5}, "5", False),
+        ({"$notRegex": "a"}, None, True),
+        ({"$alli": ["A", "b"]}, ["a", "B"], True),
+        ({"$all": ["a"]}, "a", False),
+        ({"$in": [[1]]}, [[1]], False),
+        ({"$type": "object"}, {}, True),
+        ({}, {}, True),
+        ({}, 1, False),
+        ([1, {"a": True}], [1, {"a": True}], True),
+        ([1, {"a": True}], [1, {"a": 1}], False),
+    ):
+        assert fits({"x": asked}, {"x": found}, {}) is wanted, (asked, found)
+    assert fits({"$groups": {"$elemMatch": {"$eq": 0}}}, {"$groups": [0]}, {})
+    assert fits({"a.0.b": 1}, {"a": [{"b": 1}]}, {})
+    assert not fits({"a.b": None, "c": {"$exists": True}}, {"a": 3}, {})
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ({"parentConditions": [{"id": "g"}]}, "a prerequisite"),
-        ({"meta": [{"passthrough": True}, {}]}, "a holdout"),
+        ({"parentConditions": [{"id": "f"}]}, "form a circle"),
+        ({"parentConditions": [{"id": "g", "condition": {"value": {"$x": 1}}}]}, "x in a cond"),
         ({"hashVersion": 3}, "hashVersion=3"),
         ({"weights": [1.2, -0.2]}, "not all from 0 up"),
-        ({"condition": {"a": {"$elemMatch": {}}}}, "elemMatch in a condition"),
-        ({"condition": {"a": {"b": 1}}}, "lists and objects"),
-        ({"condition": {"$where": 1}}, "where in a condition"),
+        ({"condition": {"a": {"$elemMatch": {"$like": 1}}}}, "like in a condition"),
+        ({"condition": {"a": {"$all": [{"$like": 1}]}}}, "like in a condition"),
+        ({"condition": {"$not": {"a": {"$size": {"$like": 1}}}}}, "like in a condition"),
+        ({"condition": {"$and": {}}}, "needs a list"),
         ({"condition": [1]}, "not an object"),
         ({"ranges": [[0, 1]] * 3}, "3 ranges for 2"),
         ({"filters": [{"ranges": 1}]}, "rule 1 of feature"),
@@ -182,7 +277,7 @@ def test_files_have_texts_for_numbers_and_truths():
 )
 def test_rules_that_cannot_be_followed_are_refused(rule, words):
     with pytest.raises(SettingError, match=words):
-        read_payloads({0.0: payload([{"variations": ["a", "b"], **rule}])})
+        read_payloads({0.0: payload([{"variations": ["a", "b"], **rule}])}, "f")
 
 
 def test_features_that_are_meant():
@@ -196,6 +291,8 @@ def test_features_that_are_meant():
         read_payloads({0.0: {"encryptedFeatures": "x"}})
     with pytest.raises(SettingError, match="no payload"):
         read_payloads({0.0: {"features": []}})
+    odd = read_payloads({0.0: payload([{"condition": {"a": {"$in": 1}}, "variations": [1, 2]}])})
+    assert odd.checked(Log(Frame("log", {"id": ["1"], "a": ["1"]}), "id"))
     mixed = [{"condition": {"a": 1}, "variations": [1, 2]}, {"condition": {"a": "x"}}]
     log = Log(Frame("log", {"id": [1], "a": [1]}), "id")
     with pytest.raises(SettingError, match="compared with"):

@@ -15,6 +15,7 @@ import pytest
 
 import belman
 from belman.bridges import eppo, growthbook
+from belman.bridges.growthbook_conditions import fits
 from belman.studies import open_study
 from tests.bridges.test_eppo import served
 from tests.bridges.test_growthbook_leaves import contextual, user
@@ -37,7 +38,8 @@ def run(script: str, service, **given) -> object:
     names = {"url": service.url, "units": UNITS, **given}
     head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in names.items())
     done = subprocess.run(
-        [NODE, "--input-type=module", "-e", head + script],
+        [NODE, "--input-type=module", "-"],
+        input=head + script,
         cwd=FOLDER,
         capture_output=True,
         text=True,
@@ -219,3 +221,64 @@ def test_eppo(tmp_path):
         assert abs(sum(row["arm"] == arm for row in rows) - sum(chances)) < 5 * spread
     assert study.observe(rows) == UNITS
     study.storage.close()
+
+
+VALUES = [None, True, False, 0, 1, 5, -3, 2.5, "", "a", "B", "b", "5", "1.2.0", "abc", "true"]
+
+
+def some_value(rng, deep=2):
+    if deep and rng.random() < 0.3:
+        if rng.random() < 0.6:
+            return [some_value(rng, deep - 1) for _ in range(rng.randrange(4))]
+        return {rng.choice("xyz"): some_value(rng, deep - 1) for _ in range(rng.randrange(3))}
+    return rng.choice(VALUES)
+
+
+def some_operator(rng, deep=2):
+    """Whatever an operator may ask, where the client has it and the published cases agree."""
+    values = [rng.choice(VALUES) for _ in range(rng.randrange(4))]
+    asked = {
+        **{name: rng.choice(VALUES) for name in ("$eq", "$ne", "$lt", "$lte", "$gt", "$gte")},
+        **dict.fromkeys(("$in", "$nin", "$ini", "$nini"), values),
+        **{f"$v{name}": rng.choice(["1.2.0", "1.10.0", "v2", "1.2.0-beta", "5"])
+           for name in ("gt", "gte", "lt", "lte", "eq", "ne")},
+        **dict.fromkeys(("$inGroup", "$notInGroup"), rng.choice(["g", "none"])),
+        "$exists": rng.random() < 0.5,
+        "$type": rng.choice(["null", "string", "number", "boolean", "array", "object"]),
+        "$size": rng.choice([0, 1, 2, {"$gt": 1}]),
+    }  # fmt: skip
+    if deep:
+        inner = some_operator(rng, deep - 1)
+        asked |= {"$not": inner, "$elemMatch": rng.choice([inner, {"x": inner}])}
+        asked |= dict.fromkeys(("$all", "$alli"), [inner] * rng.randrange(3))
+    name = rng.choice(list(asked))
+    return {name: asked[name]}
+
+
+def some_condition(rng, deep=2):
+    if deep and rng.random() < 0.2:
+        several = [some_condition(rng, deep - 1) for _ in range(rng.randrange(3))]
+        name = rng.choice(["$or", "$and", "$nor", "$not"])
+        return {name: some_condition(rng, deep - 1) if name == "$not" else several}
+    paths = rng.sample(["x", "y", "x.y", "x.0", "y.z.x"], rng.randrange(1, 3))
+    return {path: some_operator(rng) for path in paths}
+
+
+def test_growthbooks_conditions_hold_where_the_time_machine_says():
+    """5,000 conditions at random, each on attributes at random."""
+    rng, groups = random.Random(7), {"g": [1, "a", None, 5]}
+    cases = [
+        [some_condition(rng), {one: some_value(rng) for one in "xyz" if rng.random() < 0.8}]
+        for _ in range(5_000)
+    ]
+    script = """
+    import { GrowthBook } from "@growthbook/growthbook";
+    console.log(JSON.stringify(cases.map(([condition, attributes]) => new GrowthBook({
+      attributes, savedGroups: groups,
+      features: { f: { defaultValue: false, rules: [{ condition, force: true }] } },
+    }).evalFeature("f").value)));
+    """
+    found = run(script, SimpleNamespace(url=""), cases=cases, groups=groups)
+    assert 0.2 < sum(found) / len(found) < 0.8
+    for (condition, attributes), wanted in zip(cases, found, strict=True):
+        assert fits(condition, attributes, groups) is wanted, (condition, attributes)

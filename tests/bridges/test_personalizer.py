@@ -297,7 +297,9 @@ def test_unknown_events(service, study):
 def test_a_study_of_named_arms_is_refused(service):
     open_study("plain", ["blue", "red"], storage=service.storage)
     path = "/api/studies/plain/personalizer"
-    assert code(rank(service, path=path)) == (400, "InvalidRankRequest")
+    refused = rank(service, path=path)
+    assert code(refused) == (400, "InvalidRankRequest")
+    assert "with --features id" in refused.json["error"]["message"]
     assert code(reward(service, "one", 1, path)) == (400, "InvalidRewardRequest")
 
 

@@ -146,8 +146,10 @@ def test_a_ranking_says_the_chance_of_each_to_be_first(shelf, policy, shares):
 
 def test_chances_that_nobody_knows_are_left_out(shelf):
     study = shelf(policy=LinTS(), model="linear")
-    many = [{"price": float(price)} for price in range(11)]
+    many = [{"price": float(price)} for price in range(51)]
     assert study.ask(context={"age": 1.0}, candidates=many, top=2).chances is None
+    known = study.ask(context={"age": 1.0}, candidates=many[:12], top=12).chances
+    assert sum(known) == pytest.approx(1.0)
     two = study.ask(2, context={"age": 1.0}, candidates=DISHES, top=2)
     assert [ticket.chances for ticket in two] == [None, None]
     assert study.ask(context={"age": 1.0}, candidates=DISHES).chances is None

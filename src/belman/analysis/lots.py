@@ -67,7 +67,7 @@ def drawn_again(
         own = rows[versions[rows] == version]
         found = history.assigned(version, log, own, spelling)
         same = _codes(found, word)[found.seen] == coded[own]
-        same |= found.reasons == past.NO_UNIT
+        same |= np.isin(found.reasons, (past.NO_UNIT, past.PREREQUISITE))  # the program's own value
         wrong.append(own[~same])
         contradictions += np.bincount(found.reasons[~same], minlength=reasons.size)
         reasons += np.bincount(found.reasons[same], minlength=reasons.size)

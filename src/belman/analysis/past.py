@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -24,10 +25,14 @@ REASONS = (
     "outside of a namespace or filter",
     "outside of the coverage",
     "with a forced value",
+    "held out of the experiments",
+    "without a prerequisite",
     "without a unit",
     "while there was no such feature",
 )
-TARGETING, NAMESPACE, COVERAGE, FORCED, NO_UNIT, NO_FEATURE = range(1, len(REASONS))
+TARGETING, NAMESPACE, COVERAGE, FORCED, HOLDOUT, PREREQUISITE, NO_UNIT, NO_FEATURE = range(
+    1, len(REASONS)
+)
 
 
 class Assigned(NamedTuple):
@@ -94,15 +99,35 @@ class Log:
         found: Hashed = self._known[key]
         return found
 
-    def column(self, attribute: str, kind: type | None = None) -> Column:
-        """The values of an attribute: texts of a file as the `kind` that rules compare with."""
-        key = f"column {attribute}"
+    def column(self, attribute: str, kind: type | None = None, *, deep: bool = False) -> Column:
+        """The values of an attribute.
+
+        Parameters
+        ----------
+        attribute
+            Its name; if `deep` also a path, such as address.city, into the objects of a column.
+        kind
+            As what the texts of a file are read, that is what rules compare with; list for lists
+            and objects, as JSON.
+        deep
+            Whether values may be lists and objects.
+        """
+        key = f"column {attribute} {deep}"
         if key not in self._known:
-            own = None if self.frame.typed else kind
-            name = self.called.get(attribute, attribute)
-            self._known[key] = Column.of(self.frame, name, own)
+            name, path = self.way(attribute, deep) or (attribute, "")
+            own = None if self.frame.typed else list if path else kind
+            self._known[key] = Column.of(self.frame, name, own, deep, path)
         found: Column = self._known[key]
         return found
+
+    def way(self, attribute: str, deep: bool = False) -> tuple[str, str] | None:
+        """The column of an attribute, and the path to it in the objects there; None without one."""
+        parts = attribute.split(".")
+        for end in range(len(parts), 0 if deep else len(parts) - 1, -1):
+            name = ".".join(parts[:end])
+            if name in self.called or name in self.frame:
+                return self.called.get(name, name), ".".join(parts[end:])
+        return None
 
 
 class Hashed(NamedTuple):
@@ -146,50 +171,100 @@ class Column(NamedTuple):
     places: Whole
 
     @classmethod
-    def of(cls, frame: Frame, name: str, kind: type | None = None) -> Column:
-        """Read a column; NaN and empty texts are None. Texts are read as a kind if one is given.
+    def of(
+        cls,
+        frame: Frame,
+        name: str,
+        kind: type | None = None,
+        deep: bool = False,
+        path: str = "",
+    ) -> Column:
+        """Read a column; NaN is None, and so is an empty text, which only of `deep` values with
+        types is one. Texts are read as a kind if one is given.
 
-        >>> frame = Frame("x.csv", {"age": ["31", "", "31"]})
+        >>> frame = Frame("x.csv", {"age": ["31", "", "31"], "at": ['{"city": "Rome"}', "", ""]})
         >>> Column.of(frame, "age", float)
         Column(values=[31.0, None], places=array([0, 1, 0]))
+        >>> Column.of(frame, "at", list, True, "city")
+        Column(values=['Rome', None], places=array([0, 1, 1]))
         """
         cells = frame.cells(name)
+        is_text = deep and frame.typed
         known: dict[Any, int] = {}
+        values: list[Any] = []
         places = np.empty(len(cells), dtype=np.int64)
         for i, cell in enumerate(cells):
-            if isinstance(cell, (list, dict, set)):
+            is_deep = isinstance(cell, (list, tuple, dict, set, np.ndarray))
+            if isinstance(cell, set) or (is_deep and not deep):
                 words = "rules that look into lists and objects cannot be evaluated"
                 raise SettingError(f"{frame.source}, row {i + 1}: {name} is no one value: {words}")
-            nothing = cell is None or cell != cell or cell == ""
-            places[i] = known.setdefault(None if nothing else (type(cell), cell), len(known))
-        values = [None if one is None else one[1] for one in known]
-        return cls([_as_kind(one, kind, name, frame.source) for one in values], places)
+            nothing = not is_deep and (cell is None or cell != cell or (not is_text and cell == ""))
+            key = None if nothing else (type(cell), repr(cell) if is_deep else cell)
+            if key not in known:
+                value = None if nothing else _plain(cell) if is_deep else cell
+                value = _as_kind(value, kind, name, frame.source)
+                known[key] = len(values)
+                values.append(within(value, path) if path else value)
+            places[i] = known[key]
+        return cls(values, places)
+
+
+def within(found: Any, path: str) -> Any:
+    """What lies at a path in an object; None where nothing does.
+
+    >>> within({"home": {"city": "Rome"}}, "home.city"), within({"home": 3}, "home.city")
+    ('Rome', None)
+    """
+    for part in path.split("."):
+        if isinstance(found, list) and part.isdecimal() and int(part) < len(found):
+            found = found[int(part)]
+        elif isinstance(found, Mapping) and part in found:
+            found = found[part]
+        else:
+            return None
+    return found
+
+
+def _plain(cell: Any) -> Any:
+    """Lists, tuples and arrays as lists, and what is in them too."""
+    if isinstance(cell, np.ndarray):
+        return cell.tolist()
+    if isinstance(cell, dict):
+        return {str(name): _plain(value) for name, value in cell.items()}
+    return [_plain(one) for one in cell] if isinstance(cell, (list, tuple)) else cell
 
 
 def _as_kind(value: Any, kind: type | None, name: str, source: str) -> Any:
-    """A text of a file as a number, a truth or itself; other values as they are."""
+    """A text of a file as a number, a truth, a list, an object or itself; other values as they
+    are.
+    """
     if kind is None or value is None:
         return value
     try:
+        if kind is list and isinstance(value, str):
+            return json.loads(value) if value.lstrip()[:1] in ("[", "{") else value
         if kind is bool and isinstance(value, str):
             return {"true": True, "false": False}[value.strip().lower()]
         if kind is float and isinstance(value, str):
             return float(value)
     except (KeyError, ValueError):
-        what = "a number" if kind is float else "true or false"
+        what = {float: "a number", list: "JSON"}.get(kind, "true or false")
         raise SettingError(f"{source}: {name} {value[:80]!r} is not {what}") from None
     return value
 
 
-def with_columns(log: Log, hashed: Collection[str], attributes: Collection[str]) -> Log:
+def with_columns(
+    log: Log, hashed: Collection[str], attributes: Collection[str], *, deep: bool = False
+) -> Log:
     """The log with a column for each attribute: the one that it is called, or its own, or the
-    unit's where a single attribute by which units are hashed has no other.
+    unit's where a single attribute by which units are hashed has no other. An attribute may also
+    be a path into the objects of a column if `deep`.
     """
     log.frame.require(log.unit, *log.called.values())
     without = [
         name
         for name in dict.fromkeys([*hashed, *attributes])
-        if name not in log.called and name not in log.frame
+        if log.way(name, deep and name not in hashed) is None
     ]
     units = [name for name in without if name in hashed]
     called = {**log.called, **({units[0]: log.unit} if len(units) == 1 else {})}

@@ -32,11 +32,15 @@ from belman.studies import Study
 from belman.validate import is_between
 
 _SHARDS = Eppo()
+_HERE = {"name": "belman"}
 _LEAST = 1e-6  # of the chance that a leader is not the best, by which γ is chosen
 _TRUTHS = {"True": "true", "False": "false"}  # as belman writes them, and as their clients do
 _NUMERIC, _WORDS = "subjectNumericCoefficients", "subjectCategoricalCoefficients"
+_OF_ARM = "actionNumericCoefficients", "actionCategoricalCoefficients"
 
 Json = dict[str, Any]
+#: Keys of actions, or their attributes by key.
+Arms = Iterable[str] | Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Bandit:
         now = _time()
         model = {"banditKey": self.key, "modelName": "falcon", "modelVersion": self.version}
         own = {**model, "updatedAt": now, "modelData": self.data}
-        return {"updatedAt": now, "bandits": {self.key: own}}
+        return {"updatedAt": now, "environment": _HERE, "bandits": {self.key: own}}
 
     def flags(self) -> Json:
         """Return the answer of `/flag-config/v1/config`: a flag that is this bandit for everybody,
@@ -85,7 +89,6 @@ class Bandit:
         where = {
             "key": self.key,
             "flagKey": self.key,
-            "allocationKey": "bandit",
             "variationKey": self.key,
             "variationValue": self.key,
         }
@@ -99,11 +102,12 @@ class Bandit:
             "allocations": [allocation],
             "totalShards": _SHARDS.shards,
         }
-        reference = {"modelVersion": self.version, "flagVariations": [where]}
+        variations = [{**where, "allocationKey": "bandit"}]
+        reference = {"modelVersion": self.version, "flagVariations": variations}
         return {
             "createdAt": _time(),
             "format": "SERVER",
-            "environment": {"name": "belman"},
+            "environment": _HERE,
             "flags": {self.key: flag},
             "bandits": {self.key: [where]},
             "banditReferences": {self.key: reference},
@@ -123,15 +127,22 @@ class Bandit:
 
     # What their clients do
 
-    def scores(self, context: Mapping[str, Any], arms: Iterable[str] | None = None) -> Json:
-        """Return the score of every arm in a context, or of these."""
-        names, found = self.arms if arms is None else list(arms), dict[str, Any]()
-        for arm in names:
+    def scores(self, context: Mapping[str, Any], arms: Arms | None = None) -> Json:
+        """Return the score of every arm in a context, or of these, which may have attributes."""
+        found = dict[str, Any]()
+        of_arms = arms if isinstance(arms, Mapping) else {}
+        for arm in self.arms if arms is None else arms:
             own = self.data["coefficients"].get(arm)
-            found[arm] = self.data["defaultActionScore"] if own is None else _score(own, context)
+            found[arm] = (
+                self.data["defaultActionScore"]
+                if own is None
+                else own["intercept"]
+                + _score(own, (_NUMERIC, _WORDS), context)
+                + _score(own, _OF_ARM, of_arms.get(arm) or {})
+            )
         return found
 
-    def chances(self, context: Mapping[str, Any], arms: Iterable[str] | None = None) -> Json:
+    def chances(self, context: Mapping[str, Any], arms: Arms | None = None) -> Json:
         """Return the chance with which their clients choose every arm in a context."""
         scores = self.scores(context, arms)
         top = min(scores, key=lambda arm: (-scores[arm], arm))
@@ -150,11 +161,19 @@ class Bandit:
         self,
         unit: str,
         context: Mapping[str, Any],
-        arms: Iterable[str] | None = None,
+        arms: Arms | None = None,
         flag: str | None = None,
     ) -> Chosen:
-        """Return the arm that their clients choose for a unit, and its chance; of a `flag` that
-        has another key.
+        """Return the arm that their clients choose for a unit, and its chance.
+
+        Parameters
+        ----------
+        unit, context
+            The subject and its attributes.
+        arms
+            The actions, or their attributes by action; all with coefficients if not given.
+        flag
+            The key of the flag, if it is another than that of the bandit.
         """
         chances = self.chances(context, arms)
         seed = self.key if flag is None else flag
@@ -344,23 +363,22 @@ def _described(arm: str, slots: Any, own: Any) -> Json:
     }
 
 
-def _score(own: Json, context: Mapping[str, Any]) -> float:
-    """Return what their clients make of the attributes of a subject."""
+def _score(own: Json, names: tuple[str, str], attributes: Mapping[str, Any]) -> float:
+    """Return what their clients make of the attributes of a subject, or of an action."""
     numeric = words = 0.0
-    for one in own[_NUMERIC]:
-        value = context.get(one["attributeKey"])
+    for one in own[names[0]]:
+        value = attributes.get(one["attributeKey"])
         is_truth = isinstance(value, bool)
         if isinstance(value, (int, float)) and not is_truth and math.isfinite(value):
             numeric += value * one["coefficient"]
         else:
             numeric += one["missingValueCoefficient"]
-    for one in own[_WORDS]:
-        value = context.get(one["attributeKey"])
+    for one in own[names[1]]:
+        value = attributes.get(one["attributeKey"])
         word = _TRUTHS.get(str(value)) if isinstance(value, bool) else value
         known = one["valueCoefficients"].get(word) if isinstance(word, str) else None
         words += one["missingValueCoefficient"] if known is None else known
-    score: float = own["intercept"] + numeric + words
-    return score
+    return numeric + words
 
 
 def _time() -> str:
@@ -371,7 +389,7 @@ def row(
     event: Mapping[str, Any],
     reward: float,
     bandits: Iterable[Bandit],
-    arms: Iterable[str] | None = None,
+    arms: Arms | None = None,
 ) -> Json:
     """Return the outcome of what a client of Eppo logged, for `Study.observe`, with the chances of
     all arms; SettingError where the log does not say what the model would have done.
@@ -385,7 +403,8 @@ def row(
     bandits
         The bandits that were served, of which one has the version that the event names.
     arms
-        The actions that were given, if these were not all arms of the bandit.
+        The actions that were given, or their attributes by action, if these were not all arms of
+        the bandit.
     """
     try:
         version, unit, arm = (str(event[name]) for name in ("modelVersion", "subject", "action"))

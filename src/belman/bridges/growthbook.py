@@ -273,7 +273,7 @@ def bucket_ranges(
     part = 1.0 if coverage is None else min(max(float(coverage), 0.0), 1.0)
     own = list(weights or ())
     if len(own) != arms or not 0.99 <= sum(own) <= 1.01:
-        own = [1.0 / arms] * arms
+        own = [1.0 / max(arms, 1)] * arms
     found, start = [], 0.0
     for weight in own:
         found.append((start, start + part * weight))

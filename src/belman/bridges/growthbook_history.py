@@ -7,11 +7,12 @@ followed from rule to rule, also where rules share a seed.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,26 +20,35 @@ from numpy.typing import NDArray
 from belman.analysis import past
 from belman.analysis.histories import Held, in_order, read_history
 from belman.analysis.past import Assigned, Log, Truths, Whole
-from belman.bridges.growthbook_conditions import Groups, holds, kinds
-from belman.bridges.growthbook_rules import Circle, Rule, owners, rules_of, word
+from belman.bridges.growthbook_conditions import Groups, fits, holds, kinds
+from belman.bridges.growthbook_rules import Circle, Needed, Rule, owners, rules_of, word
 from belman.bulk_hashes import buckets
 from belman.errors import SettingError, listing, nearest
 
 Payload = Mapping[str, Any]
 SPELLINGS = ("value", "key", "index")
+_JSON = "json"  # how values of prerequisites are called
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {"value": word, _JSON: json.dumps}
+
+
+class Feature(NamedTuple):
+    """The rules of a feature in one payload, and its value where none of them decides."""
+
+    rules: list[Rule]
+    default: Any
 
 
 @dataclass(frozen=True)
 class PayloadHistory:
     """A feature as the payloads of a history had it, one after the other.
 
-    `rules` has the rules and the default value of the feature for every payload, None where it was
-    not there.
+    `features` has for every payload the feature and its prerequisites, by name, of those that were
+    there.
     """
 
     feature: str
     held: tuple[Held[Payload], ...]
-    rules: tuple[tuple[list[Rule], Any] | None, ...]
+    features: tuple[Mapping[str, Feature], ...]
 
     @property
     def times(self) -> Sequence[float]:
@@ -48,12 +58,12 @@ class PayloadHistory:
     @cached_property
     def spellings(self) -> Mapping[str, Collection[str]]:
         """What arms may be called in a log: their values, their keys, or their numbers."""
-        lists = {one: [_names(rule, one) for rules in self._all for rule in rules]
+        lists = {one: [_names(rule, one) for of in self._own for rule in of.rules]
                  for one in SPELLINGS}  # fmt: skip
         different = {str(names): one for one, names in reversed(lists.items())}
         found = {one: {name for names in lists[one] for name in names}
                  for one in SPELLINGS if one in different.values()}  # fmt: skip
-        for rules, default in filter(None, self.rules):
+        for rules, default in self._own:
             forced = {word(rule.forced) for rule in rules if rule.forced is not None}
             found["value"] |= {word(default), *forced}
         return found
@@ -61,33 +71,46 @@ class PayloadHistory:
     @property
     def topics(self) -> Collection[str]:
         """The names of the feature and of its experiments."""
-        return {self.feature, *(rule.key for rules in self._all for rule in rules)}
+        rules = (rule for of in self._own for rule in of.rules)
+        return {self.feature, *(rule.key for rule in rules if not rule.is_holdout)}
 
     @property
-    def _all(self) -> list[list[Rule]]:
-        return [rules for rules, _ in filter(None, self.rules)]
+    def _own(self) -> list[Feature]:
+        return [of[self.feature] for of in self.features if self.feature in of]
+
+    @property
+    def _rules(self) -> Iterator[tuple[Rule, Groups]]:
+        """All rules, those of prerequisites too, with the saved groups of their payload."""
+        for payload, of in zip(self.held, self.features, strict=True):
+            groups = _groups(payload.what)
+            yield from ((rule, groups) for one in of.values() for rule in one.rules)
 
     def checked(self, log: Log) -> Log:
         """The log with a column for each attribute by which the feature was decided."""
-        hashed = {one for rules in self._all for rule in rules for one in rule.hashed()}
-        return past.with_columns(log, sorted(hashed), sorted(self._kinds))
+        hashed = {one for rule, _ in self._rules for one in rule.hashed()}
+        asked = {leaf.attribute for rule, _ in self._rules for leaf in rule.leaves()}
+        self._kinds(log)
+        return past.with_columns(log, sorted(hashed), sorted(asked), deep=True)
+
+    def _kinds(self, log: Log) -> dict[str, type]:
+        """As what kind the texts of a file are read for conditions, by attribute."""
+        return {} if log.frame.typed else self._of_texts
 
     @cached_property
-    def _kinds(self) -> dict[str, type | None]:
-        """The attributes of all conditions, and as what kind texts of a file are read for them."""
+    def _of_texts(self) -> dict[str, type]:
         known: dict[str, set[type]] = {}
-        for payload, of in zip(self.held, self.rules, strict=True):
-            for rule in of[0] if of else ():
-                for leaf in rule.leaves():
-                    own = known.setdefault(leaf.attribute, set())
-                    own |= kinds(leaf.asked, _groups(payload.what))
+        for rule, groups in self._rules:
+            for leaf in rule.leaves():
+                known.setdefault(leaf.attribute, set()).update(kinds(leaf.asked, groups))
         for attribute, several in known.items():
             if several == {str, bool}:  # as leaves have it of a word that may be a truth
                 several.remove(bool)
-            if len(several) > 1:
+            if len(several) > 1 and list not in several:
                 words = "texts in one condition and with others in another"
                 raise SettingError(f"attribute {attribute!r} is compared with {words}")
-        return {name: next(iter(several), None) for name, several in known.items()}
+        kind_of = {name: list if list in all_of else next(iter(all_of), None)
+                   for name, all_of in known.items()}  # fmt: skip
+        return {name: kind for name, kind in kind_of.items() if kind is not None}
 
     def assigned(self, version: int, log: Log, rows: Whole, spelling: str) -> Assigned:
         """Assign rows again by one payload.
@@ -101,15 +124,14 @@ class PayloadHistory:
         spelling
             What arms are called: by their value, key or index.
         """
-        of = self.rules[version]
-        if of is None:
+        if self.feature not in self.features[version]:
             nothing = np.full(rows.size, -1, dtype=np.int64)
             reasons = np.full(rows.size, past.NO_FEATURE, dtype=np.int64)
             return Assigned((), nothing, np.zeros((rows.size, 0)), reasons)
-        kinds_of = {name: kind for name, kind in self._kinds.items() if kind is not None}
-        run = _Run(of[0], of[1], log, rows, _groups(self.held[version].what), kinds_of, spelling)
-        for rule in of[0]:
-            run.follow(rule)
+        groups = _groups(self.held[version].what)
+        units = _Units(log, rows, groups, self._kinds(log), self.features[version], {})
+        run = _Run(units, self.feature, np.arange(rows.size), spelling)
+        run.follow_all()
         return run.done()
 
 
@@ -163,14 +185,33 @@ def read_payloads(
         raise SettingError(f"{source}: {asked} {has}{near}")
     made = []
     for one in held:
-        found = one.what["features"].get(feature)
         try:
-            bandits = _dict(one.what.get("contextualBandits"))
-            rules = None if found is None else rules_of(feature, _dict(found), bandits)
+            made.append(features_of(one.what, feature))
         except SettingError as error:
             raise SettingError(f"{source}, {one.name}: {error}") from None
-        made.append(None if rules is None else (rules, found.get("defaultValue")))
     return PayloadHistory(feature, tuple(held), tuple(made))
+
+
+def features_of(payload: Payload, feature: str) -> dict[str, Feature]:
+    """Read a feature and its prerequisites, those that the payload has; SettingError if chances
+    cannot be computed by one of their rules.
+    """
+    bandits = _dict(payload.get("contextualBandits"))
+    found: dict[str, Feature] = {}
+
+    def read(name: str, below: tuple[str, ...]) -> None:
+        if name in below:
+            raise SettingError(f"prerequisites of feature {name!r} form a circle")
+        if name in found or name not in payload["features"]:
+            return
+        own = _dict(payload["features"][name])
+        made = Feature(rules_of(name, own, bandits), own.get("defaultValue"))
+        for needed in (one for rule in made.rules for one in rule.needs):
+            read(needed.feature, (*below, name))
+        found[name] = made
+
+    read(feature, ())
+    return found
 
 
 def _payload(found: Any) -> Payload:
@@ -198,7 +239,9 @@ def _names(rule: Rule, spelling: str) -> list[str]:
     """What the arms of a rule are called."""
     if spelling == "index":
         return [str(place) for place in range(len(rule.values))]
-    return list(rule.keys) if spelling == "key" else [word(value) for value in rule.values]
+    if spelling == "key":
+        return list(rule.keys)
+    return [_WRITTEN[spelling](value) for value in rule.values]
 
 
 class _Buckets:
@@ -224,65 +267,101 @@ class _Buckets:
         return found
 
 
-class _Run:
-    """Rows on their way through the rules of a feature."""
+class _Units(NamedTuple):
+    """Rows of a log with the features of a payload, and the buckets that have been drawn."""
 
-    def __init__(
-        self,
-        rules: Sequence[Rule],
-        default: Any,
-        log: Log,
-        rows: Whole,
-        groups: Groups,
-        of: Mapping[str, type],
-        spelling: str,
-    ) -> None:
-        self.log, self.rows, self.groups, self.of, self.spelling = log, rows, groups, of, spelling
-        told = [name for rule in rules for name in _names(rule, spelling)]
-        if spelling == "value":
-            told += [word(rule.forced) for rule in rules if rule.forced is not None]
-            told.append(word(default))
-        self.names = {name: place for place, name in enumerate(dict.fromkeys(told))}
-        last = next((_names(rule, spelling)[0] for rule in reversed(rules) if rule.values), "")
-        nobody = self.names.get(word(default) if spelling == "value" else last, -1)
-        self.seen = np.full(rows.size, nobody, dtype=np.int64)
-        self.chances = np.zeros((rows.size, len(self.names)))
-        self.reasons = np.full(rows.size, past.TARGETING, dtype=np.int64)
-        self.open = np.ones(rows.size, dtype=bool)
-        self.circles: dict[Circle, _Buckets] = {}
+    log: Log
+    rows: Whole
+    groups: Groups
+    of: Mapping[str, type]
+    features: Mapping[str, Feature]
+    circles: dict[Circle, _Buckets]
+
+
+class _Run:
+    """Rows `at` some places on their way through the rules of a feature."""
+
+    def __init__(self, units: _Units, feature: str, at: Whole, spelling: str) -> None:
+        self.units, self.spelling = units, spelling
+        self.rules, default = units.features[feature]
+        known = [name for rule in self.rules for name in _names(rule, spelling)]
+        write = _WRITTEN.get(spelling)
+        if write is not None:
+            known += [write(rule.forced) for rule in self.rules if rule.forced is not None]
+            known.append(write(default))
+        self.names = {name: place for place, name in enumerate(dict.fromkeys(known))}
+        last = next((_names(rule, spelling)[0] for rule in reversed(self.rules) if rule.values), "")
+        nobody = self.names.get(last if write is None else write(default), -1)
+        self.seen = np.full(units.rows.size, nobody, dtype=np.int64)
+        self.chances = np.zeros((units.rows.size, len(self.names)))
+        self.reasons = np.full(units.rows.size, past.TARGETING, dtype=np.int64)
+        self.open = np.zeros(units.rows.size, dtype=bool)
+        self.open[at] = True
 
     def done(self) -> Assigned:
         """What came of all rows."""
         return Assigned(tuple(self.names), self.seen, self.chances, self.reasons)
 
-    def follow(self, rule: Rule) -> None:
+    def follow_all(self) -> None:
+        """Follow every rule."""
+        for rule in self.rules:
+            self._follow(rule)
+
+    def _follow(self, rule: Rule) -> None:
         """Let the rows that no rule before has decided come to this one."""
-        at = self._where(np.flatnonzero(self.open), rule.condition)
+        at = np.flatnonzero(self.open)
+        for needed in rule.needs:
+            at = self._fit(at, needed)
+        at = self._where(at, rule.condition)
         for test in rule.tests:
             at = self._inside(at, test.circle, test.inside, past.NAMESPACE)
         if rule.forced is not None:
             for part in rule.parts:
                 share = owners(part.ranges, rule.circle.points) >= 0
                 at = self._inside(at, rule.circle, share, past.COVERAGE)
-            self.seen[at] = self.names.get(word(rule.forced), -1)
-            self.reasons[at], self.open[at] = past.FORCED, False
+            forced = _WRITTEN.get(self.spelling, word)(rule.forced)
+            self._close(at, self.names.get(forced, -1), past.FORCED)
             return
         for part in rule.parts:
             own = at if part.condition is None else self._where(at, part.condition)
             at = np.setdiff1d(at, own, assume_unique=True)
             self._draw(rule, own, owners(part.ranges, rule.circle.points))
 
+    def _close(self, at: Whole, seen: Whole | int, reason: int) -> None:
+        self.seen[at], self.reasons[at], self.open[at] = seen, reason, False
+
+    def _fit(self, at: Whole, needed: Needed) -> Whole:
+        """The rows for which another feature has the value that it has to have.
+
+        What that says of their buckets is kept, arm by arm, so that chances are those among units
+        for which the other feature had the same value.
+        """
+        values: list[Any] = [None]
+        places = np.zeros(self.units.rows.size, dtype=np.int64)
+        if needed.feature in self.units.features:
+            run = _Run(self.units, needed.feature, at, _JSON)
+            run.follow_all()
+            values, places = [*map(json.loads, run.names), None], run.seen
+        fitting = [fits(needed.condition, {"value": one}, self.units.groups) for one in values]
+        met = np.array(fitting, dtype=bool)[places[at]]
+        if needed.gate:
+            self._close(at[~met], -1, past.PREREQUISITE)
+        found: Whole = at[met]
+        return found
+
     def _where(self, at: Whole, condition: Any) -> Whole:
         if not condition or not at.size:
             return at
-        chosen = holds(condition, self.log, self.rows[at], self.groups, self.of)
+        own = self.units
+        chosen = holds(condition, own.log, own.rows[at], own.groups, own.of)
         return at[chosen]
 
     def _inside(self, at: Whole, circle: Circle, inside: NDArray[np.bool_], reason: int) -> Whole:
         """The rows with a bucket inside; the reason of the others is kept."""
-        if circle not in self.circles:
-            self.circles[circle] = _Buckets(circle, self.log, self.rows)
-        own = self.circles[circle]
+        circles = self.units.circles
+        if circle not in circles:
+            circles[circle] = _Buckets(circle, self.units.log, self.units.rows)
+        own = circles[circle]
         there = own.there[at]
         self._give(at[~there], past.NO_UNIT)
         at = at[there]
@@ -296,14 +375,21 @@ class _Run:
     def _draw(self, rule: Rule, at: Whole, owner: Whole) -> None:
         """Give arms to rows by their buckets, with the chances of all who may be there."""
         at = self._inside(at, rule.circle, owner >= 0, past.COVERAGE)
-        own = self.circles[rule.circle] if at.size else None
-        if own is None:
+        if rule.passing:
+            stays = ~np.isin(owner, list(rule.passing))
+            at = self._inside(at, rule.circle, stays, past.TARGETING)
+        if not at.size:
             return
-        names = _names(rule, self.spelling)
+        own, names = self.units.circles[rule.circle], _names(rule, self.spelling)
         places = np.array([self.names[name] for name in names], dtype=np.int64)
-        self.seen[at] = places[owner[own.found[at]]]
+        self._close(at, places[owner[own.found[at]]], past.LOT)
+        if rule.is_holdout:
+            self.reasons[at] = past.HOLDOUT
+            return
         for one in np.unique(own.known[at]):
             counts = np.bincount(owner[own.may_have[one]], minlength=len(names))
             chances = np.bincount(places, weights=counts, minlength=len(self.names))
             self.chances[at[own.known[at] == one]] = chances / counts.sum()
-        self.reasons[at], self.open[at] = past.LOT, False
+        if self.spelling == _JSON:  # a prerequisite: its arms are known from here on
+            for arm in range(len(names)):
+                own.split(at, owner == arm)

@@ -46,6 +46,16 @@ class Within(NamedTuple):
         return owners(self.ranges, self.circle.points) >= 0
 
 
+class Needed(NamedTuple):
+    """A prerequisite: what the value of another feature has to be. Where it is not, the rule is
+    passed over, or with a `gate` the feature has no value.
+    """
+
+    feature: str
+    condition: Mapping[str, Any]
+    gate: bool
+
+
 class Part(NamedTuple):
     """Units with a condition (None: all others) and the ranges of buckets of their arms."""
 
@@ -57,10 +67,12 @@ class Part(NamedTuple):
 class Rule:
     """A rule of a feature: a value that is `forced`, or an experiment with `values` for arms.
 
-    A forced value has a `part` at most, whose range is the share of units that get it.
+    A forced value has a `part` at most, whose range is the share of units that get it. Units with
+    an arm that is `passing` go on to the next rule.
     """
 
     key: str
+    needs: tuple[Needed, ...]
     condition: Any
     tests: tuple[Within, ...]
     circle: Circle
@@ -68,6 +80,12 @@ class Rule:
     values: tuple[Any, ...]
     keys: tuple[str, ...]
     parts: tuple[Part, ...]
+    passing: frozenset[int] = frozenset()
+
+    @property
+    def is_holdout(self) -> bool:
+        """Whether units that do not go on to the next rule all get the same arm."""
+        return bool(self.passing) and len(self.values) - len(self.passing) == 1
 
     def leaves(self) -> Iterator[Leaf]:
         """What its conditions ask of attributes."""
@@ -126,8 +144,7 @@ def rules_of(feature: str, found: Mapping[str, Any], bandits: Mapping[str, Any])
 
 
 def _rule(feature: str, found: Mapping[str, Any], bandits: Mapping[str, Any]) -> Rule:
-    if found.get("parentConditions"):
-        raise SettingError("it depends on another feature (a prerequisite), which is not followed")
+    needs = tuple(_needed(one) for one in found.get("parentConditions") or ())
     key = str(found.get("key") or feature)
     attribute, version = found.get("hashAttribute") or "id", found.get("hashVersion") or 1
     tests = [_filter(one) for one in found.get("filters") or ()]
@@ -137,20 +154,25 @@ def _rule(feature: str, found: Mapping[str, Any], bandits: Mapping[str, Any]) ->
     circle = _circle(attribute, seed, version)
     if forced is not None:
         parts = _share(found)
-        return Rule(key, found.get("condition"), tuple(tests), circle, forced, (), (), parts)
+        return Rule(key, needs, found.get("condition"), tuple(tests), circle, forced, (), (), parts)
     if not isinstance(values, list) or len(values) < 2:  # of which the clients make no experiment
-        return Rule(key, found.get("condition"), tuple(tests), circle, None, (), (), ())
+        return Rule(key, needs, found.get("condition"), tuple(tests), circle, None, (), (), ())
     if not tests and found.get("namespace"):
         name, start, end = found["namespace"]
         ranges = ((float(start), float(end)),)
         tests = [Within(_circle(attribute, f"__{name}", 1), ranges)]
     meta = [*(found.get("meta") or ()), *({} for _ in values)][: len(values)]
-    if any(one.get("passthrough") for one in meta):
-        raise SettingError("it lets units pass to the next rule (a holdout), which is not followed")
+    passing = frozenset(place for place, one in enumerate(meta) if one.get("passthrough"))
     keys = tuple(str(one.get("key", place)) for place, one in enumerate(meta))
     parts = tuple(_parts(found, len(values), bandits))
-    of = (found.get("condition"), tuple(tests), circle)
-    return Rule(key, *of, None, tuple(values), keys, parts)
+    of = (needs, found.get("condition"), tuple(tests), circle)
+    return Rule(key, *of, None, tuple(values), keys, parts, passing)
+
+
+def _needed(found: Mapping[str, Any]) -> Needed:
+    condition = found.get("condition") or {}
+    list(leaves(condition))
+    return Needed(str(found["id"]), condition, bool(found.get("gate")))
 
 
 def _circle(attribute: Any, seed: str, version: Any) -> Circle:

@@ -236,7 +236,10 @@ def _names(study: Study) -> tuple[str, ...]:
     """Return the names of features that a study learns along; Refusal where it has fixed arms."""
     names = study.settings.features
     if not isinstance(names, tuple):
-        words = "which come with every request: create one with features and without arms"
+        words = (
+            "which come with every request: create one without arms, with --features id to learn "
+            "of each action by its id, or with the features of actions"
+        )
         raise Refusal(400, "", f"the arms of study {study.name!r} are no actions, {words}")
     return names
 

@@ -36,6 +36,7 @@ from belman.families import Family
 from belman.measures.report import Known
 from belman.models import Logistic, Model
 from belman.policies.dependent import DependentPolicy
+from belman.policies.dependent.being_best import MOST_ARMS
 from belman.table import Table
 
 #: Asks × coefficients × arms, or coefficients once more, of one batch, which are decided one after
@@ -44,7 +45,7 @@ MOST_CELLS = 4_000_000
 #: Candidates of one request.
 MOST_CANDIDATES = 1_000
 #: Arms or candidates of which a policy that plays by chance says all chances: an integral each.
-MOST_CHANCES = 10
+MOST_CHANCES = MOST_ARMS
 #: The name under which what all candidates brought is counted.
 CANDIDATE = "candidate"
 
