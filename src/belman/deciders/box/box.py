@@ -13,11 +13,11 @@ from belman.errors import SettingError, listing, nearest
 
 Floats = NDArray[np.float64]
 
-MOST_SIDES = 3
+MOST_SIDES = 10
 
 
 class Box:
-    """One to three named numbers, each from a lowest to a highest value.
+    """One to ten named numbers, each from a lowest to a highest value.
 
     >>> box = Box(price=(5, 20))
     >>> box.point([0.5])
