@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 import belman
 from belman.deciders.box.box_decider import BoxDecider
-from belman.deciders.box.processes import Moments
 from belman.table import Table
 from benchmarks.claim import Claim, report
 
@@ -72,8 +71,8 @@ def branin(luck: np.random.Generator) -> Hill:
 class TwoDeviations(BoxDecider):
     """The same belief, and the point whose mean + 2 deviations is the largest."""
 
-    def _indices(self, moments: Moments) -> Floats:
-        found: Floats = moments.mean + 2.0 * np.sqrt(moments.variance)
+    def _indices(self, mean: Floats, variance: Floats, noise: float) -> Floats:
+        found: Floats = mean + 2.0 * np.sqrt(variance)
         return found
 
 
