@@ -80,7 +80,7 @@ class Grid:
     """An even grid of separate arms with Gaussian rewards of unknown variance."""
 
     def __init__(self, box: belman.Box, seed: int) -> None:
-        across = [np.linspace(*side, 10 if len(box) == 1 else 5) for _, side in box]
+        across = [np.linspace(*side, 10 if len(box) == 1 else 5) for side in box.sides.values()]
         points = np.stack(np.meshgrid(*across), axis=-1).reshape(-1, len(box))
         arms = [tuple(map(float, point)) for point in points]
         self.box, self.agent = box, belman.Agent(arms, family="gaussian-unknown", seed=seed)
@@ -111,7 +111,9 @@ PLAYERS: dict[str, Callable[[belman.Box, int], belman.Agent | Grid]] = {
 
 
 def highest(hill: Hill) -> float:
-    across = [np.linspace(*side, 2001 if len(hill.box) == 1 else 151) for _, side in hill.box]
+    across = [
+        np.linspace(*side, 2001 if len(hill.box) == 1 else 151) for side in hill.box.sides.values()
+    ]
     points = np.stack(np.meshgrid(*across), axis=-1).reshape(-1, len(hill.box))
     return max(map(hill.expected, points))
 

@@ -344,7 +344,7 @@ class Agent:
         decider, asks = self._decider, self._tickets()
         used = ticket
         if ticket is None and not (self._is_of_candidates and isinstance(arm, Mapping)):
-            some = [{}] if self._is_of_candidates else None
+            some: Any = [{}] if self._is_of_candidates else None
             where = None if context is None else decider.check(context, some).context
             used = next(asks.of(arm, where), None)
         if used is None:

@@ -225,7 +225,7 @@ class BoxDecider(Decider):
         if math.isqrt(asks) > math.isqrt(asks - 1):
             hoped = seen.mean + _HOPE * np.sqrt(seen.variance)
             return self.space.point(seen.places[int(np.argmax(hoped))])
-        return self.space.point(seen.places[int(np.argmax(seen.index))])
+        return self.space.point(seen.places[int(np.argmax(seen.indices))])
 
     def integrated(self, last: list[Choice]) -> list[Choice]:
         return last
@@ -305,7 +305,7 @@ class BoxDecider(Decider):
     def explain(self, asking: Asking) -> Table:
         """Return the points with the largest index, and the leader: that of the largest mean."""
         seen = self._look(asking.context or {})
-        best = np.argsort(-seen.index, kind="stable")[:_EXPLAINED].tolist()
+        best = np.argsort(-seen.indices, kind="stable")[:_EXPLAINED].tolist()
         rows = [*best, *([] if seen.leader in best else [seen.leader])]
         at = [self.space.point(seen.places[row]) for row in rows]
         columns: dict[str, list[Any]] = {
@@ -313,7 +313,7 @@ class BoxDecider(Decider):
         }
         columns["expected"] = (self._sign * seen.mean[rows]).tolist()
         columns["deviation"] = np.sqrt(seen.variance[rows]).tolist()
-        columns["index"] = seen.index[rows].tolist()
+        columns["index"] = seen.indices[rows].tolist()
         title = f"turn {self.turn}: the point with the largest index is asked"
         return Table(columns, title)
 
@@ -432,10 +432,11 @@ class BoxDecider(Decider):
         found = Points(len(space))
         found.places, found.contexts = kept.places.reshape(-1, len(space)), kept.contexts
         found.counts, found.means, found.squares = kept.counts, kept.means, kept.squares
-        every = (found.places, found.contexts, found.counts, found.means, found.squares)
-        if {*map(len, every)} != {len(found)} or len(found) > points.MOST:
-            raise StateError("its numbers are not those of an agent of this box")
-        if len(kept.shift) != len(space) or (found.counts % 1.0).any():
+        sizes = {len(found.places), len(found.contexts), len(found.means), len(found.squares)}
+        fits = (
+            sizes == {len(found)} and len(found) <= points.MOST and not (found.counts % 1.0).any()
+        )
+        if not fits or len(kept.shift) != len(space):
             raise StateError("its numbers are not those of an agent of this box")
         for ask in kept.out:
             space.place(ask.point)

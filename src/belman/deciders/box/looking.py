@@ -32,7 +32,7 @@ class Seen(NamedTuple):
     places: Floats
     mean: Floats
     variance: Floats
-    index: Floats
+    indices: Floats
 
     @property
     def leader(self) -> int:
@@ -54,7 +54,7 @@ def look(
     places = np.vstack([evenly(SPREAD, shift, first), told])
     found = moments(places)
     seen = Seen(places, found.mean, found.variance, np.zeros(0))
-    seen = seen._replace(index=rule(seen.mean, seen.variance, found.noise))
+    seen = seen._replace(indices=rule(seen.mean, seen.variance, found.noise))
     for reach, most in _ROUNDS:
         steps = reach * np.minimum(lengths, 1.0)
         centres = [*_best(seen, most, steps), seen.leader]
@@ -63,15 +63,15 @@ def look(
         places = np.clip(around, 0.0, 1.0)
         found = moments(places)
         parts = ((seen.places, places), (seen.mean, found.mean), (seen.variance, found.variance))
-        joined = [np.concatenate(pair) for pair in parts]
-        seen = Seen(*joined, rule(joined[1], joined[2], found.noise))
+        places, mean, variance = (np.concatenate(pair) for pair in parts)
+        seen = Seen(places, mean, variance, rule(mean, variance, found.noise))
     return seen
 
 
 def _best(seen: Seen, most: int, steps: Floats) -> list[int]:
     """Return the places with the largest index that are apart from one another."""
     chosen: list[int] = []
-    for at in np.argsort(-seen.index, kind="stable")[:64].tolist():
+    for at in np.argsort(-seen.indices, kind="stable")[:64].tolist():
         apart = np.abs(seen.places[chosen] - seen.places[at]) / steps
         if (apart.max(axis=1, initial=0.0) > 1.0).all():
             chosen.append(at)

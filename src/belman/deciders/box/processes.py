@@ -44,6 +44,7 @@ _ALIKE = (0, 1, 2, 3, 4, 5)  # length scales from which a search starts, with ea
 _NOISY = (1, 3, 5, 6, 7)
 _CENTRE, _SPREAD = 0.3, 1.5  # the prior of a length scale: its median over √sides, in doublings
 _CONSTANT = 4.0  # the variance of the constant over that of the process
+_JITTER = 1e-8  # more noise of every point, which covers rounding
 _SHAPE = _RATE = 1.0  # of the prior of σ², for standardised rewards
 _MOST_MEMBERS, _LEAST_WEIGHT, _SWEEPS = 10, 0.003, 4
 _MORE = 1.05  # so many times the rewards make the next search
@@ -145,8 +146,8 @@ class Knowledge:
         points, standard = self.points, self.standard
         noise = NOISES[member[-1]]
         covariance = self.covariance(member, points.places, points.places, self._within)
-        covariance[np.diag_indices(len(points))] += noise / points.counts
-        factor = np.linalg.cholesky(covariance)
+        covariance[np.diag_indices(len(points))] += noise / points.counts + _JITTER
+        factor = cholesky(covariance)
         solution = solve(factor, standard.means)
         told, shape = points.rewards, _shape(points.rewards)
         rate = _RATE + 0.5 * (float(solution @ solution) + standard.squares / noise)
@@ -154,6 +155,12 @@ class Knowledge:
         volume += 0.5 * (told - len(points)) * math.log(noise)
         evidence = -volume - shape * math.log(rate)
         return _Fit(factor, solution, rate, evidence + log_prior(member))
+
+
+def cholesky(covariance: Floats) -> Floats:
+    """L, with LLᵀ the covariance."""
+    found: Floats = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
+    return found
 
 
 def solve(factor: Floats, columns: Floats) -> Floats:
@@ -280,7 +287,7 @@ class Belief:
         for member, fit in zip(self.members, self._fits, strict=True):
             columns = known.covariance(member, known.points.places, out.places, across)
             own = known.covariance(member, out.places, out.places, within)
-            own[np.diag_indices(len(own))] += NOISES[member[-1]] / out.counts
+            own[np.diag_indices(len(own))] += NOISES[member[-1]] / out.counts + _JITTER
             found._factors.append(_extended(fit.factor, columns, own))
         return found
 
@@ -310,11 +317,11 @@ class Belief:
 
 
 def _extended(factor: Floats, columns: Floats, own: Floats) -> Floats:
-    """The factor of a covariance with more rows: their covariance with the others, and their own."""
+    """The factor of a covariance with more rows: what they have with the others, and their own."""
     size, more = columns.shape
     found = np.zeros((size + more, size + more))
     found[:size, :size] = factor
     rows = solve(factor, columns)
     found[size:, :size] = rows.T
-    found[size:, size:] = np.linalg.cholesky(own - rows.T @ rows)
+    found[size:, size:] = cholesky(own - rows.T @ rows)
     return found
