@@ -35,6 +35,8 @@ class Contexts:
     def __init__(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> None:
         self.names = _checked_names(names)
         self.kinds = dict(kinds or {})
+        for name in self.kinds.keys() - {*self.names}:
+            raise SettingError(unknown("name in context", name, self.names))
 
     def check(self, given: Any) -> Context:
         """Return a context as it is kept: numbers, words, and None for what is missing."""
