@@ -4,7 +4,7 @@ The rule is that of dependent arms (docs/guide/continuous.md): with ν = noise /
 surprise x = ln(t / (ν + 1)), at least 0, and ℓ(x) = p + x²/(x + q), the leader's optimistic value
 is U = mean + √(2ℓ(x)·variance), and the index of a point is ℓ(x) − (U − mean)²/(2·variance). The
 leader's own index is 0. The point of the largest index is played (`looking.py`), but for the first
-points, which are spread evenly, and for asks 9, 16, 25, …, which go to the largest mean + 5
+points, which are spread evenly, and for asks 9, 16, 25, …, which go to the largest mean + 4
 deviations, so that a hill is found of which the belief has too little hope. Asks that are out count
 as if they had brought what is expected.
 """
@@ -51,7 +51,7 @@ Point = dict[str, float]
 MOST_ASKED, MOST_OUT = 1_000, 128
 _LARGEST_REWARD = 1e100
 _P, _Q = 1.5, 12.0  # of ℓ
-_HOPE = 5.0  # deviations
+_HOPE = 4.0  # deviations
 _EXPLAINED = 5  # points
 _NOWHERE = Asking()
 
