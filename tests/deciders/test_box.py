@@ -33,6 +33,7 @@ def test_boxes_are_what_their_sides_are():
     [
         ({}, "one to 10 sides"),
         (dict.fromkeys("abcdefghijk", (0, 1)), "one to 10 sides"),
+        ({"reward": (0, 1)}, "tables have a column of that name"),
         ({"a": (1, 1)}, "low below high"),
         ({"a": (2, 1)}, "low below high"),
         ({"a": (0, math.inf)}, "finite"),

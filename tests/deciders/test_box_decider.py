@@ -175,6 +175,7 @@ def test_a_reward_needs_its_context_and_a_context_its_names(in_contexts):
         (lambda: belman.Agent(space=PRICES).ask(context={"hour": 9}), "where none was named"),
         (lambda: belman.Agent(space=PRICES, context="hour"), "not a list of names"),
         (lambda: belman.Agent(space=PRICES, context=["a", "a"]), "holds a name twice"),
+        (lambda: belman.Agent(space=PRICES, context=["price"]), "'price' is a side"),
         (lambda: belman.Agent(space=PRICES, context=["text[384]"]), "holds an array"),
         (lambda: belman.Agent(space=PRICES, context=list("abcdefghijk")), "at most 10 names"),
     ):

@@ -257,13 +257,13 @@ class Agent:
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
-        """Asks whose reward is not told yet, per arm."""
+        """Asks whose reward is not told yet, per arm; in a box by the numbers of the point."""
         return getattr(self._decider, "outstanding", {})
 
     @property
     def ticket(self) -> int:
         """The ticket of the last ask (of the last of a list: those before are one less each), where
-        the agent has segments or contexts.
+        the agent has segments, contexts or a box.
         """
         asks = self._tickets()
         if not asks.given:
@@ -272,7 +272,7 @@ class Agent:
 
     @property
     def open_tickets(self) -> dict[int, Choice]:
-        """Asks whose reward is not told yet, where the agent has segments or contexts."""
+        """Asks whose reward is not told yet, where the agent has segments, contexts or a box."""
         return dict(self._tickets().open)
 
     def _tickets(self) -> OpenAsks:
@@ -321,9 +321,9 @@ class Agent:
     ) -> None:
         """Learn the reward of an arm; late, out of order and unasked rewards are welcome.
 
-        Where the agent has segments or contexts, it is that of the `ticket`, or of the oldest open
-        ask of the arm. With a `context` (or, for candidates, with features in place of the arm) it
-        may be a reward that nobody asked for.
+        Where the agent has segments, contexts or a box, it is that of the `ticket`, or of the
+        oldest open ask of the arm, or point. With a `context` (or, for candidates, with features in
+        place of the arm) it may be a reward that nobody asked for.
         """
         decider = self._decider
         if not isinstance(decider, IndependentDecider):
@@ -686,7 +686,7 @@ class Agent:
 
     @property
     def told(self) -> Table:
-        """Every point of a box that was told, and its reward."""
+        """Every point of a box that was told, its average reward, and how many it had."""
         return self._box().told
 
     def best(self, level: float = 0.95, *, context: Given | None = None) -> dict[str, float]:

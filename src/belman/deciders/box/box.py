@@ -14,6 +14,8 @@ from belman.errors import SettingError, listing, nearest
 Floats = NDArray[np.float64]
 
 MOST_SIDES = 10
+#: Columns of tables about points, which no side is called.
+TAKEN = ("reward", "rewards", "expected", "low", "high", "deviation", "index")
 
 
 class Box:
@@ -30,6 +32,9 @@ class Box:
         if not 1 <= len(sides) <= MOST_SIDES:
             why = f"a box has one to {MOST_SIDES} sides, and this one {len(sides)}"
             raise SettingError(f"{why}: write Box(price=(5, 20))")
+        for name in sides:
+            if name in TAKEN:
+                raise SettingError(f"no side is called {name!r}: tables have a column of that name")
         self.sides = {name: _checked_side(name, side) for name, side in sides.items()}
 
     def __repr__(self) -> str:

@@ -24,7 +24,7 @@ from belman import chance, codec
 from belman.codec import Array, Count
 from belman.deciders import state_file, validate
 from belman.deciders.box import points
-from belman.deciders.box.box import Box
+from belman.deciders.box.box import TAKEN, Box
 from belman.deciders.box.contexts import Contexts, Kind
 from belman.deciders.box.looking import SPREAD, Seen, evenly, look
 from belman.deciders.box.points import Context, Points
@@ -112,6 +112,11 @@ class BoxDecider(Decider):
         self.space, self.minimise, self._shift = space, minimise, shift
         self._sign = -1.0 if minimise else 1.0
         self._contexts = Contexts(() if context is None else context, kinds)
+        for name in self._contexts.names:
+            if name in (*space.sides, *TAKEN):
+                raise SettingError(
+                    f"context={context!r}: {name!r} is a side, or a column of tables"
+                )
         self._points = Points(len(space))
         self._out: list[Ask] = []
         self._bank = first_bank(len(space) + len(self._contexts.names))
