@@ -130,14 +130,12 @@ def in_contexts():
 
 
 def test_every_context_has_its_best_point(in_contexts):
-    """Within 1.5 of the best price, where a reward is 0.2 less and the noise 0.5; one price for both
-    countries would be 4 off in each.
-    """
+    """Less than 0.5 below the best reward, 10; one price for both countries would be 1.6 below."""
     agent = belman.Agent.from_json(in_contexts)
-    for country, middle in (("FR", 8.0), ("DE", 16.0)):
+    for country in ("FR", "DE"):
         for hour in (6.0, 12.0, 18.0):
-            best = agent.best(context={"country": country, "hour": hour})
-            assert abs(best["price"] - middle - (hour - 12.0) / 6.0) < 1.5
+            context = {"country": country, "hour": hour}
+            assert answered(agent.best(context=context), context) > 9.5
     here, there = (
         agent.beliefs(points=[{"price": 8}], context={"country": one, "hour": 12}).row(8.0)
         for one in ("FR", "DE")
