@@ -287,8 +287,11 @@ def hartmann(point):
     return float(np.array([1.0, 1.2, 3.0, 3.2]) @ np.exp(-(A * (at - PEAKS) ** 2).sum(axis=1)))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 6, 8])
 def test_the_highest_of_four_hills_is_found(seed):
+    """With seeds 6 and 8 the first points lead to the second highest; asks that hope for more find
+    the highest.
+    """
     agent = belman.Agent(space=belman.Box(x=(0, 1), y=(0, 1), z=(0, 1)), seed=seed)
     play(agent, 90, hartmann)
     best = agent.best()
