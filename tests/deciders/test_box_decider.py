@@ -160,6 +160,14 @@ def test_a_context_goes_on_from_its_file_with_what_is_out(in_contexts):
     assert one.to_json() == other.to_json()
 
 
+def test_a_number_is_met_before_any_reward_is_told():
+    agent = belman.Agent(space=PRICES, context=["hour"], seed=3)
+    points = [agent.ask(context={"hour": float(hour)})["price"] for hour in range(5)]
+    assert len(set(points)) == 5
+    assert agent.best(context={"hour": 2})["low"] < 0.0
+    assert len(agent.explain(context={})) > 1
+
+
 def test_a_reward_needs_its_context_and_a_context_its_names(in_contexts):
     agent = belman.Agent.from_json(in_contexts)
     for act, words in (

@@ -54,7 +54,8 @@ class OpenAsks:
 def _is_same(arm: Any, chosen: Any) -> bool:
     """Whether this names what was chosen: an arm, or a point of a box."""
     if isinstance(chosen, dict):
-        return isinstance(arm, Mapping) and chosen == arm
+        named = isinstance(arm, Mapping) and arm.keys() == chosen.keys()
+        return named and all(validate.is_among(arm[name], [at]) for name, at in chosen.items())
     return chosen is arm or validate.is_among(arm, [chosen])
 
 

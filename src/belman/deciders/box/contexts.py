@@ -69,8 +69,8 @@ class Contexts:
         for at, name in enumerate(self.names):
             here, there = ([context[name] for context in each] for each in (one, other))
             if self.kinds.get(name) == NUMBER:
-                known = np.array([value is not None for value in here])[:, None]
-                known_there = np.array([value is not None for value in there])
+                known = np.array([value is not None for value in here], dtype=bool)[:, None]
+                known_there = np.array([value is not None for value in there], dtype=bool)
                 numbers = np.array([value or 0.0 for value in here], dtype=float)[:, None]
                 steps = (numbers - np.array([value or 0.0 for value in there])) / units[at]
                 found[at] = np.where(known & known_there, steps**2, known != known_there)
