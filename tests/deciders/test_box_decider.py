@@ -176,6 +176,7 @@ def test_a_reward_needs_its_context_and_a_context_its_names(in_contexts):
         (lambda: agent.ask(context={"country": 7}), "country is a category here"),
         (lambda: agent.ask(context={"hour": "nine"}), "hour is a number here"),
         (lambda: agent.ask(context={"hour": [1.0]}), "it must be a number up to"),
+        (lambda: agent.ask(context={"hour": np.ones(2)}), "it must be a number up to"),
         (lambda: agent.ask(context=["FR", 9]), "is not a mapping"),
         (lambda: agent.ask(1_001, context={}), "at most 1,000"),
         (lambda: agent.ask(candidates=[{"price": 7.0}]), "takes no candidates"),

@@ -6,6 +6,7 @@ two ends is. Two categories are alike or one apart; so are what is missing and w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -104,7 +105,7 @@ def _kind(value: Any) -> str:
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or value != value:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool):
         return str(value)
