@@ -160,6 +160,24 @@ def test_a_context_goes_on_from_its_file_with_what_is_out(in_contexts):
     assert one.to_json() == other.to_json()
 
 
+def test_a_point_that_was_given_out_is_the_callers():
+    """Changing it changes nothing of the agent; the ask is told by its ticket."""
+    agent = noisy()
+    before = agent.to_json()
+    batch = agent.ask(2)
+    agent.cancel(batch[1])
+    agent.cancel(dict(batch[0]))
+    offer = agent.ask()
+    offer["price"], offer["note"] = round(offer["price"]), "rounded"
+    agent.tell(ticket=agent.ticket, reward=1.0)
+    other = belman.Agent.from_json(before)
+    other.ask(2)
+    for ticket in list(other.open_tickets):
+        other.cancel(ticket=ticket)
+    other.tell(other.ask(), 1.0)
+    assert other.to_json() == agent.to_json()
+
+
 def test_a_number_is_met_before_any_reward_is_told():
     agent = belman.Agent(space=PRICES, context=["hour"], seed=3)
     points = [agent.ask(context={"hour": float(hour)})["price"] for hour in range(5)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -213,7 +214,8 @@ class Agent:
             for choice in chosen:
                 if (lost := self._asks.add(choice)) is not None:
                     decider.settle(lost, None)
-        arms = [choice.arm for choice in chosen]
+        # a point is the caller's, who may change it
+        arms = [copy(arm) if isinstance(arm := one.arm, dict) else arm for one in chosen]
         return arms[0] if n is None and most is None else arms
 
     def _ranked(self, asking: Asking, among: list[Hashable] | None, most: int) -> list[Choice]:
