@@ -47,7 +47,7 @@ _CONSTANT = 4.0  # the variance of the constant over that of the process
 _JITTER = 1e-8  # more noise of every point, which covers rounding
 _SHAPE = _RATE = 1.0  # of the prior of σ², for standardised rewards
 _MOST_MEMBERS, _LEAST_WEIGHT, _SWEEPS = 10, 0.003, 4
-_MORE = 1.05  # so many times the rewards make the next search
+_MORE = 1.05  # times the rewards of one search are those of the next
 
 
 class Moments(NamedTuple):
