@@ -50,7 +50,7 @@ def test_whatever_decides_it_is_one_class(kind, tmp_path):
 
 #: What each verb is called with, and the kinds for which it makes sense.
 VERBS = {
-    "ask a batch": (lambda a, o: a.ask(3, **o), "plain segments context features candidates"),
+    "ask a batch": (lambda a, o: a.ask(3, **o), "plain segments context features candidates box"),
     "ask among": (lambda a, o: a.ask(among=["red"], **o), "plain segments context features"),
     "ask a list": (lambda a, o: a.ask(top=2, **o), "plain segments context features candidates"),
     "ask in a context": (lambda a, o: a.ask(context={"country": "FR"}), "segments context"),
@@ -60,11 +60,11 @@ VERBS = {
     ),
     "tell a ticket": (
         lambda a, o: a.tell(ticket=a.ticket, reward=1),
-        "segments context features candidates",
+        "segments context features candidates box",
     ),
-    "tickets": (lambda a, o: a.open_tickets, "segments context features candidates"),
+    "tickets": (lambda a, o: a.open_tickets, "segments context features candidates box"),
     "cancel": (
-        lambda a, o: a.cancel(a.last[0].arm), "plain segments context features candidates"
+        lambda a, o: a.cancel(a.last[0].arm), "plain segments context features candidates box"
     ),
     "weights": (
         lambda a, o: a.weights(10, context=o.get("context")), "plain segments"
@@ -72,7 +72,7 @@ VERBS = {
     "belief": (lambda a, o: a.belief("red"), "plain"),
     "beliefs": (lambda a, o: a.beliefs(**o), "plain segments context features candidates"),
     "beliefs at points": (lambda a, o: a.beliefs(points=[{"price": 6.0}]), "box"),
-    "explain": (lambda a, o: a.explain(**o), "plain segments context features candidates"),
+    "explain": (lambda a, o: a.explain(**o), "plain segments context features candidates box"),
     "report": (lambda a, o: a.report(), "plain segments context features candidates"),
     "report in a context": (
         lambda a, o: a.report(context={"country": "FR"}), "segments"

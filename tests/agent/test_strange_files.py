@@ -105,7 +105,7 @@ def other_kind(content: Any) -> None:
             state("places", 0, 0, value=2.0),
             "'2.0' stands where a number from 0 to 1",
         ),
-        ("box", state("rewards", 0, value=True), "stands where a number belongs"),
+        ("box", state("means", 0, value=True), "stands where a number belongs"),
         ("box", state("shift", value=[0.5, 0.5]), "not those of an agent of this box"),
         ("box", state("more", value=1), "too many: more"),
     ],

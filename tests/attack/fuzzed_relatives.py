@@ -81,16 +81,31 @@ def _segmented(luck: random.Random) -> tuple[Any, Operations]:
 
 
 def _box(luck: random.Random) -> tuple[Any, Operations]:
-    agent = Agent(space=Box(x=(0, 1), y=(-2, 2)), minimise=luck.random() < 0.5, seed=1)
+    names = luck.choice((None, ["c", "d"]))
+    space = Box(x=(0, 1), y=(-2, 2))
+    agent = Agent(space=space, context=names, minimise=luck.random() < 0.5, seed=1)
 
     def point() -> Any:
         return _some(luck, {"x": _some(luck, 0.5, 1), "y": _some(luck, 0, -2.0)}, {"x": 0.5})
 
+    def context() -> Any:
+        if names is None:
+            return _some(luck, None)
+        return _some(luck, {"c": _some(luck, "x", "y"), "d": _some(luck, 1, 2.5)}, None)
+
     return agent, {
-        "ask": agent.ask,
-        "tell": lambda: agent.tell(point(), _some(luck, 0, 1.5)),
-        "beliefs": lambda: agent.beliefs(_some(luck, 0.9), points=_some(luck, [point()], [])),
-        "best": lambda: agent.best(_some(luck, 0.9)),
+        "ask": lambda: agent.ask(context=context()),
+        "ask a batch": lambda: agent.ask(_some(luck, 1, 3), context=context()),
+        "tell": lambda: agent.tell(point(), _some(luck, 0, 1.5), context()),
+        "tell a ticket": lambda: agent.tell(
+            ticket=_some(luck, *agent.open_tickets, 0), reward=_some(luck, 0, 1)
+        ),
+        "cancel": lambda: agent.cancel(point(), _some(luck, 1, 2)),
+        "explain": lambda: agent.explain(context=context()),
+        "beliefs": lambda: agent.beliefs(
+            _some(luck, 0.9), points=_some(luck, [point()], []), context=context()
+        ),
+        "best": lambda: agent.best(_some(luck, 0.9), context=context()),
     }
 
 

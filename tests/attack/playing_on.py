@@ -81,7 +81,8 @@ def _play_segments(agent: Agent, rng: random.Random, turns: int) -> None:
 
 def _play_box(agent: Agent, rng: random.Random, turns: int) -> None:
     for _ in range(min(turns, 3)):
-        agent.tell(agent.ask(), rng.random())
+        context = dict.fromkeys(agent._decider.context_names)
+        agent.tell(agent.ask(context=context or None), rng.random(), context or None)
     agent.best()
 
 

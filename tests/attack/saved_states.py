@@ -96,9 +96,11 @@ def _relatives() -> Iterator[Agent]:
         segmented.tell(segmented.ask(context=context), turn % 2, context)
     segmented.ask(2, context={"country": "a", "age": 1})
     yield segmented
-    box = Agent(space=Box(x=(-5, 5)), seed=4)
+    box = Agent(space=Box(x=(-5, 5)), context=["c", "d"], seed=4)
     for turn in range(4):
-        box.tell(box.ask(), float(turn))
+        context = {"c": "ab"[turn % 2], "d": float(turn)}
+        box.tell(box.ask(context=context), float(turn), context)
+    box.ask(2, context={"c": "a"})
     yield box
 
 

@@ -31,8 +31,9 @@ def test_boxes_are_what_their_sides_are():
 @pytest.mark.parametrize(
     ("sides", "words"),
     [
-        ({}, "one to 3 sides"),
-        (dict.fromkeys("abcd", (0, 1)), "one to 3 sides"),
+        ({}, "one to 10 sides"),
+        (dict.fromkeys("abcdefghijk", (0, 1)), "one to 10 sides"),
+        ({"reward": (0, 1)}, "tables have a column of that name"),
         ({"a": (1, 1)}, "low below high"),
         ({"a": (2, 1)}, "low below high"),
         ({"a": (0, math.inf)}, "finite"),

@@ -551,7 +551,9 @@ def test_a_box_takes_no_patches():
     for act in (
         lambda: decider.corrected(Choice({"price": 6.0}), 1.0, 2.0),
         lambda: decider.taught(Choice({"price": 6.0}), Sums(1, 1.0, 1.0)),
-        lambda: chosen_by(decider, decider.check(), 3, rng=chance.generator(1)),
+        lambda: chosen_by(
+            decider, decider.check(), shares=Shares(uniform=0.5), rng=chance.generator(1)
+        ),
         lambda: decider.retire("a"),
         lambda: decider.check({"country": "FR"}),
     ):

@@ -38,8 +38,8 @@ AGENTS: dict[str, tuple[Callable[[], belman.Agent], Callable[[int], dict[str, An
         lambda turn: {"context": {"age": 20.0 + 5.0 * turn, "plan": ["free", "paid"][turn % 2]}},
     ),
     "box": (
-        lambda: belman.Agent(space=belman.Box(price=(1.0, 9.0)), seed=4),
-        lambda turn: {},
+        lambda: belman.Agent(space=belman.Box(price=(1.0, 9.0)), context=["age", "plan"], seed=4),
+        lambda turn: {"context": {"age": 20.0 + 5.0 * turn, "plan": ["free", "paid"][turn % 2]}},
     ),
 }
 

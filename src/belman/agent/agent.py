@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -93,7 +94,8 @@ class Agent:
         name of the context and a feature that count together, or says them as "country:price +
         hour:price"; all do by default. `scale` is the prior's standard deviation of coefficients.
     space
-        A `belman.Box`: arms are its points, up to 1,000 of them are told.
+        A `belman.Box` with one to ten sides: arms are its points, and the best of them may depend
+        on a `context`.
     control, stop_when
         The arm that others are held against in `report`, and the rule by which `verdict` says
         whether one may stop.
@@ -156,8 +158,7 @@ class Agent:
         self._decider = decider
         self._functions = functions or Functions()
         decider.rng[:] = words
-        needs_context = isinstance(decider, (SegmentedDecider, FeaturedDecider))
-        self._asks = OpenAsks() if needs_context else None
+        self._asks = None if isinstance(decider, IndependentDecider) else OpenAsks()
         # what the last ask chose: the first parts of one choice, or a list
         self._one: tuple[Any, ...] | None = None
         self._many: list[Choice] = []
@@ -213,7 +214,8 @@ class Agent:
             for choice in chosen:
                 if (lost := self._asks.add(choice)) is not None:
                     decider.settle(lost, None)
-        arms = [choice.arm for choice in chosen]
+        # a point is the caller's, who may change it
+        arms = [copy(arm) if isinstance(arm := one.arm, dict) else arm for one in chosen]
         return arms[0] if n is None and most is None else arms
 
     def _ranked(self, asking: Asking, among: list[Hashable] | None, most: int) -> list[Choice]:
@@ -257,13 +259,13 @@ class Agent:
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
-        """Asks whose reward is not told yet, per arm."""
+        """Asks whose reward is not told yet, per arm; in a box by the numbers of the point."""
         return getattr(self._decider, "outstanding", {})
 
     @property
     def ticket(self) -> int:
         """The ticket of the last ask (of the last of a list: those before are one less each), where
-        the agent has segments or contexts.
+        the agent has segments, contexts or a box.
         """
         asks = self._tickets()
         if not asks.given:
@@ -272,7 +274,7 @@ class Agent:
 
     @property
     def open_tickets(self) -> dict[int, Choice]:
-        """Asks whose reward is not told yet, where the agent has segments or contexts."""
+        """Asks whose reward is not told yet, where the agent has segments, contexts or a box."""
         return dict(self._tickets().open)
 
     def _tickets(self) -> OpenAsks:
@@ -321,12 +323,12 @@ class Agent:
     ) -> None:
         """Learn the reward of an arm; late, out of order and unasked rewards are welcome.
 
-        Where the agent has segments or contexts, it is that of the `ticket`, or of the oldest open
-        ask of the arm. With a `context` (or, for candidates, with features in place of the arm) it
-        may be a reward that nobody asked for.
+        Where the agent has segments, contexts or a box, it is that of the `ticket`, or of the
+        oldest open ask of the arm, or point. With a `context` (or, for candidates, with features in
+        place of the arm) it may be a reward that nobody asked for.
         """
         decider = self._decider
-        if self._asks is not None:
+        if not isinstance(decider, IndependentDecider):
             told = self._functions.context(context)
             self._tell_in_context(self._functions.candidate(arm), reward, told, ticket)
             return
@@ -334,11 +336,7 @@ class Agent:
             self._tickets()
         if context is not None:
             decider.check(context)
-        if isinstance(decider, IndependentDecider):
-            decider.tell(arm, reward)
-        else:
-            decider.check_reward(Choice(arm), reward)
-            decider.settle(Choice(arm), reward)
+        decider.tell(arm, reward)
 
     def _tell_in_context(
         self, arm: Any, reward: float | None, context: Given | None, ticket: int | None
@@ -347,10 +345,9 @@ class Agent:
             raise SettingError("tell(…) needs a reward: tell(arm, reward)")
         decider, asks = self._decider, self._tickets()
         used = ticket
-        if ticket is None and not isinstance(arm, Mapping):
-            where = (
-                None if context is None else decider.check(context, self._any_candidates()).context
-            )
+        if ticket is None and not (self._is_of_candidates and isinstance(arm, Mapping)):
+            some: Any = [{}] if self._is_of_candidates else None
+            where = None if context is None else decider.check(context, some).context
             used = next(asks.of(arm, where), None)
         if used is None:
             choice = self._unasked(arm, context)
@@ -363,23 +360,22 @@ class Agent:
             decider.settle(choice, reward)
             del asks.open[used]
 
-    def _any_candidates(self) -> list[dict[str, Any]] | None:
-        """Return some candidates where a request needs them, none where it does not."""
-        return None if self._decider.arms else [{}]
-
     def _unasked(self, arm: Any, context: Given | None) -> Choice:
         decider = self._decider
-        if isinstance(arm, Mapping) and not decider.arms:
-            return decider.recall(0, context, arm)
-        if not decider.arms:
+        if self._is_of_candidates:
+            if isinstance(arm, Mapping):
+                return decider.recall(0, context, arm)
             remedy = "give ticket=…, or the features of the candidate in place of the arm"
             raise UnknownTicketError(f"candidate {arm!r} has no open ask: {remedy}")
-        if not validate.is_among(arm, decider.arms):
+        if decider.kind == "box":
+            self._box().space.place(arm)
+        elif not validate.is_among(arm, decider.arms):
             raise validate.unknown_arm(arm, decider.arms)
         names = getattr(decider, "context_names", True)
         if context is None and names:
             remedy = "give the context=… that the reward came in"
-            raise UnknownTicketError(f"arm {arm!r} has no open ask: {remedy}")
+            what = "point" if decider.kind == "box" else "arm"
+            raise UnknownTicketError(f"{what} {arm!r} has no open ask: {remedy}")
         return decider.recall(arm, context)
 
     def cancel(self, arm: Any = None, asks: int = 1, *, ticket: int | None = None) -> None:
@@ -563,7 +559,7 @@ class Agent:
         """
         wide = validate.check_level(level)
         if points is not None:
-            return self._box().beliefs_at(points, wide)
+            return self._box().beliefs_at(points, wide, self._checked(context, candidates))
         return self._decider.beliefs(self._looked_at(context, candidates), wide)
 
     def _looked_at(self, context: Given | None, candidates: Any) -> Asking | None:
@@ -692,12 +688,12 @@ class Agent:
 
     @property
     def told(self) -> Table:
-        """Every point of a box that was told, and its reward."""
+        """Every point of a box that was told, its average reward, and how many it had."""
         return self._box().told
 
-    def best(self, level: float = 0.95) -> dict[str, float]:
+    def best(self, level: float = 0.95, *, context: Given | None = None) -> dict[str, float]:
         """Return the point of a box with the highest expected reward, that reward, and its credible
-        interval.
+        interval; in a context, where the box has such.
 
         >>> import belman
         >>> agent = Agent(space=belman.Box(price=(5, 20)), seed=7)
@@ -707,7 +703,7 @@ class Agent:
         >>> 11.5 < agent.best()["price"] < 12.5
         True
         """
-        return self._box().best(validate.check_level(level))
+        return self._box().best(validate.check_level(level), self._checked(context, None))
 
     # Advising
 
@@ -823,7 +819,9 @@ class Agent:
         waiting = sum(self.outstanding.values())
         told += f", {waiting} outstanding" if waiting else ""
         if decider.kind == "box":
-            return f"Agent({self.space!r}, {told})"
+            names = self._box().context_names
+            what = f", context={names!r}" if names else ""
+            return f"Agent({self.space!r}{what}, {told})"
         if isinstance(decider, FeaturedDecider):
             what = f"model={decider.model.name!r}, pooling={decider.pooling!r}"
             count = count if decider.arms else "candidates"

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from belman import chance
 from belman.agent.features import Features, Functions, features_of, of_arms
 from belman.deciders import Decider, FeaturedDecider, IndependentDecider, SegmentedDecider
@@ -20,6 +22,7 @@ MODEL = "the model says what rewards are, and scale= how large coefficients may 
 FADES = 'rewards in contexts are not kept one by one: discount=0.99 fades, drift="auto" follows'
 _APART = "every segment is learnt from its first reward"
 _BOX = "a box has points of its own and no arms"
+_OF_A_BOX = ("minimise", "context")
 _NOT_ALONG = dict.fromkeys(("family", "prior", "priors", "range", "clip"), MODEL)
 _NOT_ALONG["last"] = FADES
 _NOT_ALONG["start"] = "past rewards are told with their contexts: tell(arm, reward, context)"
@@ -48,10 +51,10 @@ def decider_of(settings: dict[str, Any], words: chance.Words) -> Decider:
     if "space" in given:
         from belman.deciders.box.box_decider import BoxDecider  # which takes a while to import
 
-        space, minimise = given.pop("space"), given.pop("minimise", False)
+        own = {name: given.pop(name) for name in ("space", *_OF_A_BOX) if name in given}
         _refuse(given, dict.fromkeys(given, _BOX), "an agent of a box")
-        sides = len(space) if hasattr(space, "sides") else 1
-        return BoxDecider(space, minimise=minimise, shift=words[:sides] / 2.0**64)
+        sides = len(own["space"]) if hasattr(own["space"], "sides") else 1
+        return BoxDecider(**own, shift=np.resize(words, sides) / 2.0**64)
     along = [name for name in ALONG_FEATURES if name in given]
     if "segments" in given:
         _refuse(given, _NOT_BY_SEGMENT, "an agent by segments")

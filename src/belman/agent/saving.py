@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from belman import codec, spec
 from belman.agent.features import Features, Functions
-from belman.codec import Arm, Count, Whole
+from belman.codec import Count, Whole
 from belman.deciders import Choice, Decider, decider_named, state_file, validate
 from belman.deciders.checks import Words
 from belman.errors import BelmanError, StateError, TicketError, UnknownTicketError
@@ -37,8 +37,7 @@ class OpenAsks:
     def of(self, arm: Any, context: Any = None) -> Iterator[int]:
         """Yield the tickets of an arm's open asks, oldest first; in a context if one is given."""
         for ticket, choice in self.open.items():
-            here = context is None or choice.context == context
-            if here and (choice.arm is arm or validate.is_among(arm, [choice.arm])):
+            if _is_same(arm, choice.arm) and (context is None or choice.context == context):
                 yield ticket
 
     def find(self, ticket: Any, arm: Any = None) -> Choice:
@@ -47,9 +46,17 @@ class OpenAsks:
         found = self.open.get(ticket) if is_one else None
         if found is None:
             raise UnknownTicketError(f"ticket {ticket!r} is not open: it was told, or never given")
-        if arm is not None and found.arm is not arm and not validate.is_among(arm, [found.arm]):
+        if arm is not None and not _is_same(arm, found.arm):
             raise TicketError(f"ticket {ticket!r} was for arm {found.arm!r}, not {arm!r}")
         return found
+
+
+def _is_same(arm: Any, chosen: Any) -> bool:
+    """Whether this names what was chosen: an arm, or a point of a box."""
+    if isinstance(chosen, dict):
+        named = isinstance(arm, Mapping) and arm.keys() == chosen.keys()
+        return named and all(validate.is_among(arm[name], [at]) for name, at in chosen.items())
+    return chosen is arm or validate.is_among(arm, [chosen])
 
 
 #: What may be given in place of what a file holds, by the kind of its decider.
@@ -61,11 +68,25 @@ _REPLACED = {
 }
 
 
+def _write_chosen(arm: Any) -> Any:
+    return {"point": arm} if isinstance(arm, dict) else codec.encode_arm(arm)
+
+
+def _read_chosen(content: Any, scope: codec.Scope) -> Any:
+    if isinstance(content, dict) and "point" in content:
+        return codec.read(dict[str, float], content["point"], scope)
+    return codec.decode_arm(content)
+
+
+#: An arm, a place of a candidate, or a point of a box.
+Chosen = Annotated[Any, codec.Form(_write_chosen, _read_chosen)]
+
+
 class KeptAsk(NamedTuple):
     """An open ask, by its ticket."""
 
     ticket: Count
-    arm: Arm
+    arm: Chosen
     turn: Annotated[int, Whole(1)]
     context: dict[str, Any] | None
     candidate: dict[str, Any] | None

@@ -33,7 +33,7 @@ class Explorer(Protocol):
 
     @property
     def told(self) -> Table:
-        """Points and rewards so far."""
+        """Points so far, each with its average reward and how many it had."""
 
     def beliefs(self, level: float = ..., *, points: Sequence[Mapping[str, float]]) -> Table:
         """Return what is believed of points.
@@ -70,7 +70,9 @@ class Landscape(NamedTuple):
     points
         The points of which rewards are known, a side an array.
     rewards
-        Their rewards.
+        Their average rewards.
+    counts
+        How many rewards each had.
     """
 
     sides: tuple[str, ...]
@@ -80,6 +82,7 @@ class Landscape(NamedTuple):
     high: Floats
     points: tuple[Floats, ...]
     rewards: Floats
+    counts: Floats
 
 
 def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landscape:
@@ -116,7 +119,8 @@ def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landsc
         np.array(table[name]).reshape(shape) for name in ("expected", "low", "high")
     )
     where = tuple(np.array(outcomes[name]) for name in sides)
-    return Landscape(tuple(sides), axes, expected, low, high, where, np.array(outcomes["reward"]))
+    rewards, counts = (np.array(outcomes[name]) for name in ("reward", "rewards"))
+    return Landscape(tuple(sides), axes, expected, low, high, where, rewards, counts)
 
 
 def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen") -> Axes:
@@ -139,13 +143,13 @@ def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen")
     with style.canvas(ax, size) as ax:
         draw = _draw_curve if len(data.sides) == 1 else _draw_map
         draw(data, ax)
-        ax.set_title(f"what {len(data.rewards):,} rewards say")
+        ax.set_title(f"what {int(data.counts.sum()):,} rewards say")
         return ax
 
 
 def _draw_curve(data: Landscape, ax: Axes) -> None:
     [across], [points], ink = data.axes, data.points, style.colour(0)
-    ax.scatter(points, data.rewards, s=10, color=style.GREY, label="rewards told", zorder=1)
+    ax.scatter(points, data.rewards, s=10, color=style.GREY, label="average rewards", zorder=1)
     ax.fill_between(
         across, data.low, data.high, color=ink, alpha=0.25, linewidth=0, label="95 % interval"
     )

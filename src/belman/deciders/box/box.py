@@ -13,11 +13,13 @@ from belman.errors import SettingError, listing, nearest
 
 Floats = NDArray[np.float64]
 
-MOST_SIDES = 3
+MOST_SIDES = 10
+#: Columns of tables about points, which no side is called.
+TAKEN = ("reward", "rewards", "expected", "low", "high", "deviation", "index")
 
 
 class Box:
-    """One to three named numbers, each from a lowest to a highest value.
+    """One to ten named numbers, each from a lowest to a highest value.
 
     >>> box = Box(price=(5, 20))
     >>> box.point([0.5])
@@ -30,20 +32,22 @@ class Box:
         if not 1 <= len(sides) <= MOST_SIDES:
             why = f"a box has one to {MOST_SIDES} sides, and this one {len(sides)}"
             raise SettingError(f"{why}: write Box(price=(5, 20))")
+        for name in sides:
+            if name in TAKEN:
+                raise SettingError(f"no side is called {name!r}: tables have a column of that name")
         self.sides = {name: _checked_side(name, side) for name, side in sides.items()}
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}=({low:g}, {high:g})" for name, (low, high) in self)
+        inside = ", ".join(
+            f"{name}=({low:g}, {high:g})" for name, (low, high) in self.sides.items()
+        )
         return f"Box({inside})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Box) and list(self) == list(other)
+        return isinstance(other, Box) and list(self.sides.items()) == list(other.sides.items())
 
     def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __iter__(self) -> Any:
-        return iter(self.sides.items())
+        return hash(tuple(self.sides.items()))
 
     def __len__(self) -> int:
         return len(self.sides)
@@ -52,7 +56,7 @@ class Box:
         """A place in the unit cube as named numbers."""
         return {
             name: min(max(low + (high - low) * float(at), low), high)
-            for (name, (low, high)), at in zip(self, place, strict=True)
+            for (name, (low, high)), at in zip(self.sides.items(), place, strict=True)
         }
 
     def place(self, point: Mapping[str, float]) -> Floats:
@@ -68,7 +72,7 @@ class Box:
             raise SettingError(
                 f"{dict(point)!r} is not a point of {self!r}: {missing[0]!r} is missing"
             )
-        return np.array([_checked_at(name, side, point[name]) for name, side in self])
+        return np.array([_checked_at(name, side, point[name]) for name, side in self.sides.items()])
 
 
 def _checked_side(name: str, side: Any) -> tuple[float, float]:

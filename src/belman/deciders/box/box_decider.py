@@ -1,10 +1,12 @@
-"""The decider of a box: it chooses points, and learns what they brought.
+"""The decider of a box: it chooses points, in contexts if there are such, and learns their rewards.
 
 The rule is that of dependent arms (docs/guide/continuous.md): with ν = noise / variance of f, the
 surprise x = ln(t / (ν + 1)), at least 0, and ℓ(x) = p + x²/(x + q), the leader's optimistic value
 is U = mean + √(2ℓ(x)·variance), and the index of a point is ℓ(x) − (U − mean)²/(2·variance). The
-leader's own index is 0. The point of the largest index is played: among points that are spread
-evenly over the box, and then among those close to the best of them and to the leader.
+leader's own index is 0. The point of the largest index is played (`looking.py`), but for the first
+points, which are spread evenly, and for asks 9, 16, 25, …, which go to the largest mean + 4
+deviations, so that a hill is found of which the belief has too little hope. Asks that are out count
+as if they had brought what is expected.
 """
 
 from __future__ import annotations
@@ -13,58 +15,116 @@ import copy
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance, codec
-from belman.codec import Array
+from belman.codec import Array, Count
 from belman.deciders import state_file, validate
-from belman.deciders.box.box import Box
-from belman.deciders.box.processes import Moments, Processes
+from belman.deciders.box import points
+from belman.deciders.box.box import TAKEN, Box
+from belman.deciders.box.contexts import Contexts, Kind
+from belman.deciders.box.looking import SPREAD, Seen, evenly, look
+from belman.deciders.box.points import Context, Points
+from belman.deciders.box.processes import (
+    Belief,
+    Knowledge,
+    Out,
+    check_bank,
+    first_bank,
+    next_search,
+    searched,
+)
 from belman.deciders.decider import Among, Asking, Choice, Decider, Plain
 from belman.deciders.learnt import Anew, Sums
 from belman.deciders.shares import NO_SHARES, Shares
-from belman.errors import RewardError, SettingError, StateError
+from belman.errors import ArmError, RewardError, SettingError, StateError, shown
 from belman.measures.report import Known
 from belman.table import Table
 
 Floats = NDArray[np.float64]
+Point = dict[str, float]
 
-MOST_REWARDS = 1_000
+#: Asks of one batch, each of which is a decision; and those that are out which decisions count.
+MOST_ASKED, MOST_OUT = 1_000, 128
 _LARGEST_REWARD = 1e100
-_SPREAD = {1: 256, 2: 512, 3: 768}  # points that are looked at in every turn, by sides
-_CLOSE = 48  # points looked at around the best of them, and around the leader
 _P, _Q = 1.5, 12.0  # of ℓ
+_HOPE = 4.0  # deviations
+_EXPLAINED = 5  # points
+_NOWHERE = Asking()
+
+
+class Ask(NamedTuple):
+    """A point that is out, and the context that it is out for."""
+
+    point: Point
+    context: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """All that a decider of a box keeps: its sides, where points begin, and what they brought."""
+    """All that a decider of a box keeps: its sides, names and kinds of the context, where points
+    begin, what they brought, what is out, the bank, and when it is searched for again.
+    """
 
     space: dict[str, tuple[float, float]]
     minimise: bool
+    context: list[str]
+    kinds: dict[str, Kind]
     shift: Annotated[Floats, Array((None,), 0.0, 1.0)]
     places: Annotated[Floats, Array((None, None), 0.0, 1.0)]
-    rewards: Annotated[Floats, Array((None,), -_LARGEST_REWARD, _LARGEST_REWARD)]
+    contexts: list[dict[str, Any]]
+    counts: Annotated[Floats, Array((None,), 1.0, codec.MOST)]
+    means: Annotated[Floats, Array((None,), -_LARGEST_REWARD, _LARGEST_REWARD)]
+    squares: Annotated[Floats, Array((None,), 0.0, codec.MOST * _LARGEST_REWARD**2)]
+    out: list[Ask]
+    bank: list[list[int]]
+    search_at: Count
 
 
 class BoxDecider(Decider):
-    """Choose points of a box, up to 1,000 of them, to earn as much as possible."""
+    """Choose points of a box to earn as much as possible.
+
+    >>> decider = BoxDecider(Box(price=(5, 20)), context=["country"], shift=np.array([0.5]))
+    >>> (choice,) = decider.choose(decider.check({"country": "FR"}))
+    >>> decider.settle(choice, 3.0)
+    >>> decider.rewards
+    1
+    """
 
     kind = "box"
 
-    def __init__(self, space: Box, *, minimise: bool = False, shift: Floats) -> None:
+    def __init__(
+        self,
+        space: Box,
+        *,
+        minimise: bool = False,
+        context: Sequence[str] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        shift: Floats,
+    ) -> None:
         if not isinstance(space, Box):
             raise SettingError(f"space={space!r} is not a box: write belman.Box(price=(5, 20))")
         if not isinstance(minimise, bool):
             raise SettingError(f"minimise={minimise!r} is neither True nor False")
         self.space, self.minimise, self._shift = space, minimise, shift
         self._sign = -1.0 if minimise else 1.0
-        self._processes = Processes(_evenly(_SPREAD[len(space)], shift))
-        self._next: dict[str, float] | None = None
+        self._contexts = Contexts(() if context is None else context, kinds)
+        for name in self._contexts.names:
+            if name in (*space.sides, *TAKEN):
+                raise SettingError(
+                    f"context={context!r}: {name!r} is a side, or a column of tables"
+                )
+        self._points = Points(len(space))
+        self._out: list[Ask] = []
+        self._bank = first_bank(len(space) + len(self._contexts.names))
+        self._search_at = 1
+        self._belief: Belief | None = None
         self._rng = chance.generator(0)
+        #: A box has no arms that could be retired.
+        self.retired: dict[Hashable, Any] = {}
 
     # What it is
 
@@ -90,16 +150,35 @@ class BoxDecider(Decider):
     @property
     def rewards(self) -> int:
         """How many rewards were told."""
-        return len(self._processes.rewards)
+        return self._points.rewards
+
+    @property
+    def context_names(self) -> list[str]:
+        """What is told with an ask."""
+        return list(self._contexts.names)
+
+    @property
+    def outstanding(self) -> dict[Hashable, int]:
+        """Asks whose reward is not told yet, by the numbers of their points."""
+        found: dict[Hashable, int] = {}
+        for ask in self._out:
+            numbers = tuple(ask.point.values())
+            found[numbers] = found.get(numbers, 0) + 1
+        return found
 
     @property
     def told(self) -> Table:
-        """Every point that was told, and its reward."""
-        points = [self.space.point(place) for place in self._processes.places]
-        columns: dict[str, list[float]] = {
-            name: [point[name] for point in points] for name in self.space.sides
+        """Every point that was told, with its context, its average reward, and how many it had."""
+        found = self._points
+        at = [self.space.point(place) for place in found.places]
+        columns: dict[str, list[Any]] = {
+            name: [point[name] for point in at] for name in self.space.sides
         }
-        return Table({**columns, "reward": (self._sign * self._processes.rewards).tolist()})
+        for name in self._contexts.names:
+            columns[name] = [context[name] for context in found.contexts]
+        columns["reward"] = (self._sign * found.means).tolist()
+        columns["rewards"] = found.counts.astype(int).tolist()
+        return Table(columns)
 
     def inward(self, reward: Any) -> float:
         is_number = isinstance(reward, (int, float, np.number)) and not isinstance(reward, bool)
@@ -117,19 +196,41 @@ class BoxDecider(Decider):
     # Asking
 
     def check(self, context: Any = None, candidates: Any = None) -> Asking:
-        if context is not None or candidates is not None:
-            self._refuse("context" if candidates is None else "candidates")
-        return Asking()
+        if candidates is not None:
+            self._refuse("candidates")
+        if not self._contexts.names:
+            if context is not None:
+                self._refuse("context, where none was named: give context=[…] with its names")
+            return Asking()
+        return Asking(self._contexts.check(context))
+
+    def check_room(self, asking: Asking, n: int = 1) -> None:
+        if n > MOST_ASKED:
+            remedy = f"one ask of a box gives at most {MOST_ASKED:,}: ask for fewer"
+            raise SettingError(f"{n:,} points were asked for, and {remedy}")
 
     def choose(
         self, asking: Asking, n: int = 1, among: Among = None, shares: Shares = NO_SHARES
     ) -> list[Choice]:
-        if n > 1 or among is not None or shares != NO_SHARES:
-            self._refuse("batch, shares of traffic or arms to choose among")
-        if self._next is None:
-            places, moments = self._looked_at()
-            self._next = self.space.point(places[int(np.argmax(self._indices(moments)))])
-        return [Choice(dict(self._next), self.turn, 1.0)]
+        if among is not None or shares != NO_SHARES:
+            self._refuse("shares of traffic or arms to choose among")
+        found = []
+        for _ in range(n):
+            point = self._next(asking.context or {})
+            found.append(Choice(point, self.turn, 1.0, context=asking.context))
+            self.expect(found[-1])
+        return found
+
+    def _next(self, context: Context) -> Point:
+        """Return the point to try, the next of those spread evenly while there are few."""
+        asks = self.rewards + len(self._out)
+        if asks < 2 * len(self.space) + 1:
+            return self.space.point(evenly(1, self._shift, asks)[0])
+        seen = self._look(context)
+        if math.isqrt(asks) > math.isqrt(asks - 1):
+            hoped = seen.mean + _HOPE * np.sqrt(seen.variance)
+            return self.space.point(seen.places[int(np.argmax(hoped))])
+        return self.space.point(seen.places[int(np.argmax(seen.indices))])
 
     def integrated(self, last: list[Choice]) -> list[Choice]:
         return last
@@ -140,24 +241,49 @@ class BoxDecider(Decider):
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         self._refuse("ranked list")
 
+    def recall(self, arm: Any, context: Any = None, candidate: Any = None) -> Choice:
+        if candidate is not None:
+            self._refuse("candidates")
+        self.space.place(arm)
+        point = {name: float(arm[name]) for name in self.space.sides}
+        return Choice(point, context=self.check(context).context)
+
     def expect(self, choice: Choice, n: int = 1) -> None:
-        """Do nothing: the next point is the same until a reward is told."""
+        self.space.place(choice.arm)
+        self._contexts.meet(choice.context or {})
+        self._out += [Ask(choice.arm, choice.context or {})] * n
 
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
         self.space.place(choice.arm)
         self.inward(reward)
-        if self.rewards >= MOST_REWARDS:
-            why = f"a box holds at most {MOST_REWARDS:,} rewards"
-            raise RewardError(f"{why}: see 'When another tool is better' in the guide")
 
     def settle(self, choice: Choice, reward: float | None) -> None:
-        if reward is None:
-            return
-        self.check_reward(choice, reward)
-        self._processes.tell(self.space.place(choice.arm), self.inward(reward))
-        self._next = None
+        ask = Ask(choice.arm, choice.context or {})
+        if reward is not None:
+            self.check_reward(choice, reward)
+        if ask not in self._out:
+            raise ArmError(f"point {shown(choice.arm)} has no outstanding ask")
+        self._out.remove(ask)
+        if reward is not None:
+            self._learn(ask, self.inward(reward))
+
+    def _learn(self, ask: Ask, reward: float) -> None:
+        found = self._points
+        found.tell(self.space.place(ask.point), ask.context, reward)
+        self._belief = None
+        if len(found) > points.MOST:
+            found.join(self._distances)
+        if self.rewards >= self._search_at:
+            self._bank = searched(Knowledge(found, self._contexts), self._bank)
+            self._search_at = next_search(self.rewards)
+
+    def _distances(self, found: Points) -> Floats:
+        """Return squared distances as the member that weighed most when the bank was searched."""
+        known = Knowledge(found, self._contexts)
+        apart = known.apart(found.contexts, found.contexts)
+        return known.squares(self._bank[0], found.places, found.places, apart)
 
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         self._refuse("rewards in bulk")
@@ -182,19 +308,33 @@ class BoxDecider(Decider):
         self._refuse("report on arms: best() says what is known")
 
     def explain(self, asking: Asking) -> Table:
-        self._refuse("explanation of arms: beliefs(points=[…]) says what is known")
+        """Return the points with the largest index, and the leader: that of the largest mean."""
+        seen = self._look(asking.context or {})
+        best = np.argsort(-seen.indices, kind="stable")[:_EXPLAINED].tolist()
+        rows = [*best, *([] if seen.leader in best else [seen.leader])]
+        at = [self.space.point(seen.places[row]) for row in rows]
+        columns: dict[str, list[Any]] = {
+            name: [point[name] for point in at] for name in self.space.sides
+        }
+        columns["expected"] = (self._sign * seen.mean[rows]).tolist()
+        columns["deviation"] = np.sqrt(seen.variance[rows]).tolist()
+        columns["index"] = seen.indices[rows].tolist()
+        title = f"turn {self.turn}: the point with the largest index is asked"
+        return Table(columns, title)
 
     def beliefs(self, asking: Asking | None, level: float) -> Table:
         self._refuse("beliefs of arms: give points=[…]")
 
-    def beliefs_at(self, points: Sequence[Mapping[str, float]], level: float) -> Table:
+    def beliefs_at(
+        self, at: Sequence[Mapping[str, float]], level: float, asking: Asking = _NOWHERE
+    ) -> Table:
         """Return the expected reward at these points, with its credible interval."""
-        given = validate.check_list(points, "points", "a list of them")
+        given = validate.check_list(at, "points", "a list of them")
         places = np.array([self.space.place(point) for point in given])
         columns = {name: [float(point[name]) for point in given] for name in self.space.sides}
         if not len(places):
             return Table({**columns, "expected": [], "low": [], "high": []})
-        moments = self._processes.moments(places)
+        moments = self._believed().moments(places, asking.context or {})
         ends = [moments.quantile(0.5 * (1.0 - level)), moments.quantile(0.5 * (1.0 + level))]
         low, high = sorted((self._sign * end for end in ends), key=lambda end: float(end[0]))
         return Table(
@@ -206,31 +346,56 @@ class BoxDecider(Decider):
             }
         )
 
-    def best(self, level: float) -> dict[str, float]:
+    def best(self, level: float, asking: Asking = _NOWHERE) -> dict[str, float]:
         """Return the point of the highest expected reward, that reward, and its interval."""
-        places, moments = self._looked_at()
-        point = self.space.point(places[int(np.argmax(moments.mean))])
-        [row] = self.beliefs_at([point], level)
+        seen = self._look(asking.context or {})
+        point = self.space.point(seen.places[seen.leader])
+        [row] = self.beliefs_at([point], level, asking)
         return row
 
-    def _looked_at(self) -> tuple[Floats, Moments]:
-        """Points close to the leader and to the largest index, and what is believed of them."""
-        watched = self._processes.watched_moments()
-        around = {int(np.argmax(watched.mean)), int(np.argmax(self._indices(watched)))}
-        spread = self._processes.watched
-        reach = len(spread) ** (-1.0 / len(self.space))
-        offsets = reach * (2.0 * _evenly(_CLOSE, self._shift) - 1.0)
-        close = [np.clip(spread[place] + offsets, 0.0, 1.0) for place in sorted(around)]
-        places = np.vstack([spread[sorted(around)], *close])
-        return places, self._processes.moments(places)
+    def _believed(self) -> Belief:
+        """Return what is believed from all rewards; the same until the next is told."""
+        if self._belief is None:
+            self._belief = Belief(Knowledge(self._points, self._contexts), self._bank)
+        return self._belief
 
-    def _indices(self, moments: Moments) -> Floats:
-        variance = np.maximum(moments.variance, 1e-300)
-        surprise = np.log((self.rewards + 1.0) / (moments.noise / variance + 1.0)).clip(0.0)
+    def _look(self, context: Context) -> Seen:
+        """Look for the next point and the best one, with asks that are out taken in."""
+        belief, asks = self._believed(), self.rewards + len(self._out)
+        if self._out:
+            belief = belief.with_out(self._newest())
+        return look(
+            lambda places: belief.moments(places, context),
+            self._indices,
+            self._points.places,
+            belief.lengths,
+            self._shift,
+            first=asks * SPREAD,
+        )
+
+    def _newest(self) -> Out:
+        """Return the points that are out, the newest of them, each with how often it is."""
+        counts: dict[tuple[Any, ...], int] = {}
+        for point, context in self._out:
+            key = (*point.values(), *context.values())
+            counts[key] = counts.pop(key, 0) + 1
+        kept = list(counts.items())[-MOST_OUT:]
+        sides, names = len(self.space), self._contexts.names
+        at = [dict(zip(self.space.sides, key[:sides], strict=True)) for key, _ in kept]
+        return Out(
+            np.array([self.space.place(point) for point in at]),
+            [dict(zip(names, key[sides:], strict=True)) for key, _ in kept],
+            np.array([float(count) for _, count in kept]),
+        )
+
+    def _indices(self, mean: Floats, variance: Floats, noise: float) -> Floats:
+        variance = np.maximum(variance, 1e-300)
+        clock = self.rewards + len(self._out) + 1.0
+        surprise = np.log(clock / (noise / variance + 1.0)).clip(0.0)
         level = _P + surprise**2 / (surprise + _Q)
-        leader = int(np.argmax(moments.mean))
-        top = moments.mean[leader] + math.sqrt(2.0 * level[leader] * variance[leader])
-        found: Floats = level - (top - moments.mean) ** 2 / (2.0 * variance)
+        leader = int(np.argmax(mean))
+        top = mean[leader] + math.sqrt(2.0 * level[leader] * variance[leader])
+        found: Floats = level - (top - mean) ** 2 / (2.0 * variance)
         return found
 
     # Keeping
@@ -239,31 +404,51 @@ class BoxDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        learnt = self._processes.places, self._processes.rewards
-        return codec.write(Kept(self.space.sides, self.minimise, self._shift, *learnt))
+        found = self._points
+        return codec.write(
+            Kept(
+                space=self.space.sides,
+                minimise=self.minimise,
+                context=self._contexts.names,
+                kinds=self._contexts.kinds,
+                shift=self._shift,
+                places=found.places,
+                contexts=found.contexts,
+                counts=found.counts,
+                means=found.means,
+                squares=found.squares,
+                out=self._out,
+                bank=[list(member) for member in self._bank],
+                search_at=self._search_at,
+            )
+        )
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> BoxDecider:
         kept = codec.read(Kept, state, {})
-        space = Box(**kept.space)
-        places = kept.places.reshape(-1, len(space))
-        fits = len(places) == len(kept.rewards) <= MOST_REWARDS
+        space, contexts = Box(**kept.space), Contexts(kept.context, kept.kinds)
+        decider = cls(
+            space,
+            minimise=kept.minimise,
+            context=kept.context,
+            kinds=kept.kinds,
+            shift=kept.shift,
+        )
+        found = Points(len(space))
+        found.places, found.contexts = kept.places.reshape(-1, len(space)), kept.contexts
+        found.counts, found.means, found.squares = kept.counts, kept.means, kept.squares
+        sizes = {len(found.places), len(found.contexts), len(found.means), len(found.squares)}
+        fits = (
+            sizes == {len(found)} and len(found) <= points.MOST and not (found.counts % 1.0).any()
+        )
         if not fits or len(kept.shift) != len(space):
             raise StateError("its numbers are not those of an agent of this box")
-        decider = cls(space, minimise=kept.minimise, shift=kept.shift)
-        for place, reward in zip(places, kept.rewards, strict=True):
-            decider._processes.tell(place, float(reward))
+        for ask in kept.out:
+            space.place(ask.point)
+        for context in [*found.contexts, *(ask.context for ask in kept.out)]:
+            if contexts.check(context) != context:
+                raise StateError(f"{str(context)[:40]!r} is no context of an agent of this box")
+        decider._points, decider._out, decider._search_at = found, kept.out, kept.search_at
+        decider._bank = check_bank(kept.bank, len(space) + len(kept.context))
         state_file.check_kept(state, decider.state())
         return decider
-
-
-def _evenly(count: int, shift: Floats) -> Floats:
-    """Points spread evenly over the unit cube: multiples of the roots of x^(d+1) = x + 1 (for one
-    side the golden ratio), modulo 1.
-    """
-    sides = len(shift)
-    root = 1.5
-    for _ in range(60):
-        root = (1.0 + root) ** (1.0 / (sides + 1))
-    steps = root ** -np.arange(1.0, sides + 1.0)
-    return (shift + np.arange(1, count + 1)[:, None] * steps) % 1.0

@@ -1,17 +1,28 @@
-"""A belief about a function on the unit cube: Gaussian processes, weighed by what they foresaw.
+"""A belief about a function of a point and its context: Gaussian processes, weighed by what they
+foretold.
 
-A member says that rewards are y = f(x) + noise, f = constant + Matérn-5/2 of one length scale, the
-noise a fixed multiple g of the process's variance σ², and σ² has an inverse-gamma prior, so that
-everything is in closed form: Student's t for f(x), the marginal likelihood as a weight. Nothing is
-fitted: a bank of length scales and noise levels is averaged. Rewards are standardised as they are
-seen. A reward appends one row to each Cholesky factor, O(n²) a member.
+A member says that rewards are y = f(x) + noise, f = constant + Matérn-5/2 with a length scale for
+each side and each name of the context, the noise a fixed multiple g of the process's variance σ²,
+and σ² has an inverse-gamma prior, so that everything is in closed form: Student's t for f(x), the
+marginal likelihood as a weight. n rewards of one point are their mean, with noise gσ²/n, and the
+squares within them. Rewards are standardised as they are seen.
+
+Length scales and noise lie on a grid, with a prior. What is averaged are the members of a *bank*,
+those with the largest posterior that a search finds: from all length scales alike, and from the
+best of the bank before, one step at a time while that leads up. The search is made again when there
+are a twentieth more rewards.
+
+Points that are out count as if they had brought what each member expects there: means stay as they
+are, and variances are those with their rewards.
 """
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +30,24 @@ from numpy.typing import NDArray
 from scipy import linalg, special
 from scipy.spatial import distance
 
-Floats = NDArray[np.float64]
+from belman.deciders.box.contexts import Contexts
+from belman.deciders.box.points import Context, Points
+from belman.errors import StateError
 
-LENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8)  # of the cube's side
-NOISES = (1e-3, 0.03, 1.0, 30.0)  # the variance of the noise over that of the process
+Floats = NDArray[np.float64]
+#: The places on the grid of the length scales, and last that of the noise.
+Member = tuple[int, ...]
+
+LENGTHS = tuple(0.05 * 2.0**step for step in range(8))  # of a side; the last one is 6.4
+NOISES = tuple(10.0**step for step in range(-5, 3))  # the variance of noise over the process's
+_ALIKE = (0, 1, 2, 3, 4, 5)  # length scales from which a search starts, with each of these noises
+_NOISY = (1, 3, 5, 6, 7)
+_CENTRE, _SPREAD = 0.3, 1.5  # the prior of a length scale: its median over √sides, in doublings
 _CONSTANT = 4.0  # the variance of the constant over that of the process
+_JITTER = 1e-8  # more noise of every point, which covers rounding
 _SHAPE = _RATE = 1.0  # of the prior of σ², for standardised rewards
+_MOST_MEMBERS, _LEAST_WEIGHT, _SWEEPS = 10, 0.003, 4
+_MORE = 1.05  # times the rewards of one search are those of the next
 
 
 class Moments(NamedTuple):
@@ -55,144 +78,250 @@ class Moments(NamedTuple):
         return 0.5 * (low + high)
 
 
-def squares(one: Floats, other: Floats) -> Floats:
-    """Squared distances between the rows of two arrays."""
-    found: Floats = distance.cdist(one, other, "sqeuclidean")
-    return found
+def correlation(square: Floats) -> Floats:
+    """Matérn-5/2, of squared distances in length scales.
 
-
-def correlation(square: Floats, length: float) -> Floats:
-    """Matérn-5/2, of squared distances.
-
-    >>> correlation(np.array([0.0, 1e18]), 1.0)
+    >>> correlation(np.array([0.0, 1e18]))
     array([1., 0.])
     """
-    near = np.sqrt(5.0 * square) / length
+    near = np.sqrt(5.0 * square)
     found: Floats = (1.0 + near + near * near / 3.0) * np.exp(-near)
     return found
+
+
+class Out(NamedTuple):
+    """Points whose rewards are not told yet: each with its context, and how often it is out."""
+
+    places: Floats
+    contexts: list[Context]
+    counts: Floats
+
+
+class _Standard(NamedTuple):
+    """Rewards less their mean, over their deviation."""
+
+    offset: float
+    unit: float
+    means: Floats
+    squares: float  # those within points
 
 
 class _Fit(NamedTuple):
     """What a member makes of all rewards, standardised."""
 
-    solution: Floats  # L⁻¹ times the rewards
+    factor: Floats  # L, LLᵀ the covariance of the points' means over σ²
+    solution: Floats  # L⁻¹ times these means
     rate: float  # of the posterior of σ²
-    evidence: float  # the logarithm of the marginal likelihood, up to a constant of all members
+    posterior: float  # its logarithm, up to a constant of all members
 
 
-class _Member:
-    """One process: the Cholesky factor L of its rewards' covariance over σ², and L⁻¹ times their
-    covariance with the places that are looked at in every turn.
-    """
+class Knowledge:
+    """What points brought, as members see it: distances, and standardised rewards."""
 
-    def __init__(self, length: float, noise: float, watched: int) -> None:
-        self.length, self.noise = length, noise
-        self.factor = np.zeros((16, 16))
-        self.solved = np.zeros((16, watched))
+    def __init__(self, points: Points, contexts: Contexts) -> None:
+        self.points, self.contexts = points, contexts
+        self.standard = _standardised(points)
+        self._units = contexts.units(points.contexts, points.counts)
+        self._within = self.apart(points.contexts, points.contexts)
 
-    def covariance(self, square: Floats) -> Floats:
-        return _CONSTANT + correlation(square, self.length)
+    def apart(self, one: Sequence[Context], other: Sequence[Context]) -> Floats:
+        """Return squared distances of contexts by name; of one context, with all the others."""
+        return self.contexts.apart(one, other, self._units)
 
-    def append(self, told: Floats, watched: Floats) -> None:
-        """Take a new place, by its squared distances from those it has and those watched."""
-        n = len(told)
-        if n == len(self.factor):
-            self.factor = np.pad(self.factor, ((0, n), (0, n)))
-            self.solved = np.pad(self.solved, ((0, n), (0, 0)))
-        row = self.solve(self.covariance(told))
-        own = _CONSTANT + 1.0 + self.noise - float(row @ row)
-        self.factor[n, :n] = row
-        self.factor[n, n] = math.sqrt(max(own, 0.5 * self.noise))
-        self.solved[n] = (self.covariance(watched) - row @ self.solved[:n]) / self.factor[n, n]
-
-    def solve(self, columns: Floats) -> Floats:
-        """L⁻¹ times columns with a row for every reward."""
-        n = len(columns)
-        if n == 0:
-            return columns
-        found: Floats = linalg.solve_triangular(
-            self.factor[:n, :n], columns, lower=True, check_finite=False
-        )
+    def squares(self, member: Member, one: Floats, other: Floats, apart: Floats) -> Floats:
+        """Return squared distances between points in a member's length scales."""
+        sides = one.shape[1]
+        lengths = np.array([LENGTHS[at] for at in member[:-1]])
+        own = lengths[:sides]
+        found: Floats = distance.cdist(one / own, other / own, "sqeuclidean")
+        for length, part in zip(lengths[sides:], apart, strict=True):
+            found += part / length**2
         return found
 
-    def fit(self, standard: Floats) -> _Fit:
-        solution, shape = self.solve(standard), _shape(len(standard))
-        rate = _RATE + 0.5 * float(solution @ solution)
-        diagonal = float(np.log(np.diagonal(self.factor)[: len(standard)]).sum())
-        return _Fit(solution, rate, -diagonal - shape * math.log(rate))
+    def covariance(self, member: Member, one: Floats, other: Floats, apart: Floats) -> Floats:
+        """Return the covariance of f between points, over σ²."""
+        return _CONSTANT + correlation(self.squares(member, one, other, apart))
+
+    def fit(self, member: Member) -> _Fit:
+        points, standard = self.points, self.standard
+        noise = NOISES[member[-1]]
+        covariance = self.covariance(member, points.places, points.places, self._within)
+        covariance[np.diag_indices(len(points))] += noise / points.counts + _JITTER
+        factor = cholesky(covariance)
+        solution = solve(factor, standard.means)
+        told, shape = points.rewards, _shape(points.rewards)
+        rate = _RATE + 0.5 * (float(solution @ solution) + standard.squares / noise)
+        volume = float(np.log(np.diagonal(factor)).sum())
+        volume += 0.5 * (told - len(points)) * math.log(noise)
+        evidence = -volume - shape * math.log(rate)
+        return _Fit(factor, solution, rate, evidence + log_prior(member))
+
+
+def cholesky(covariance: Floats) -> Floats:
+    """L, with LLᵀ the covariance."""
+    found: Floats = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
+    return found
+
+
+def solve(factor: Floats, columns: Floats) -> Floats:
+    """L⁻¹ times columns with a row for every point."""
+    if not len(factor):
+        return columns
+    found: Floats = linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+    return found
 
 
 def _shape(rewards: int) -> float:
     return _SHAPE + 0.5 * rewards
 
 
-class Processes:
-    """A bank of Gaussian processes about rewards at places of the unit cube.
+@lru_cache(maxsize=100_000)
+def log_prior(member: Member) -> float:
+    """The logarithm of a member's prior, up to a constant of all with as many length scales."""
+    lengths = member[:-1]
+    centre = math.log2(_CENTRE * math.sqrt(len(lengths)))
+    steps = ((math.log2(LENGTHS[at]) - centre) / _SPREAD for at in lengths)
+    return -0.5 * sum(step * step for step in steps)
 
-    >>> bank = Processes(np.array([[0.25], [0.75]]))
+
+def _standardised(points: Points) -> _Standard:
+    """Rewards about their mean in units of their deviation; 1 where there is none to be seen."""
+    if not len(points):
+        return _Standard(0.0, 1.0, points.means, 0.0)
+    weights = points.counts / points.counts.sum()
+    offset = float(weights @ points.means)
+    variance = float(weights @ ((points.means - offset) ** 2 + points.squares / points.counts))
+    deviation = math.sqrt(variance)
+    seen = deviation > 1e-9 * max(abs(offset), 1e-290)
+    unit = deviation if seen else max(abs(offset), 1.0)
+    squares = float((points.squares / unit / unit).sum())
+    return _Standard(offset, unit, (points.means - offset) / unit, squares)
+
+
+# The bank
+
+
+def first_bank(lengths: int) -> list[Member]:
+    """Return the members from which a search starts: all length scales alike."""
+    return [(at,) * lengths + (noise,) for at, noise in itertools.product(_ALIKE, _NOISY)]
+
+
+def searched(knowledge: Knowledge, bank: Iterable[Member]) -> list[Member]:
+    """Return the members with the largest posterior that are found, the largest first."""
+    known: dict[Member, float] = {}
+
+    def consider(members: Iterable[Member]) -> None:
+        for member in members:
+            if member not in known:
+                known[member] = knowledge.fit(member).posterior
+
+    lengths = len(next(iter(bank := list(bank)))) - 1
+    consider(first_bank(lengths))
+    consider(bank)
+    for _ in range(_SWEEPS):
+        best = max(known, key=known.__getitem__)
+        before = len(known)
+        consider(_beside(best))
+        if len(known) == before:
+            break
+    found = sorted(known, key=known.__getitem__, reverse=True)
+    least = known[found[0]] + math.log(_LEAST_WEIGHT)
+    return [member for member in found[:_MOST_MEMBERS] if known[member] >= least]
+
+
+def check_bank(kept: Sequence[Sequence[int]], lengths: int) -> list[Member]:
+    """Return the bank that a file kept; StateError where it is none."""
+    most = [len(LENGTHS)] * lengths + [len(NOISES)]
+    for member in kept:
+        if len(member) != len(most) or not all(map(range.__contains__, map(range, most), member)):
+            raise StateError(f"{str(list(member))[:40]} is no member of a bank of this box")
+    if not 1 <= len(kept) <= max(_MOST_MEMBERS, len(_ALIKE) * len(_NOISY)):
+        raise StateError(f"a bank has no {len(kept)} members")
+    return [tuple(member) for member in kept]
+
+
+def _beside(member: Member) -> Iterable[Member]:
+    """Return the members one step away on the grid."""
+    most = [len(LENGTHS)] * (len(member) - 1) + [len(NOISES)]
+    for at, step in itertools.product(range(len(member)), (-1, 1)):
+        if 0 <= member[at] + step < most[at]:
+            yield (*member[:at], member[at] + step, *member[at + 1 :])
+
+
+def next_search(rewards: int) -> int:
+    """Return how many rewards there are when the bank is searched for again."""
+    return max(rewards + 1, math.ceil(_MORE * rewards))
+
+
+class Belief:
+    """What a bank believes.
+
+    >>> points = Points(1)
     >>> for _ in range(20):
-    ...     bank.tell(np.array([0.25]), 1.0)
-    ...     bank.tell(np.array([0.75]), 3.0)
-    >>> bank.watched_moments().mean.round(1).tolist()
+    ...     points.tell(np.array([0.25]), {}, 1.0)
+    ...     points.tell(np.array([0.75]), {}, 3.0)
+    >>> belief = Belief(Knowledge(points, Contexts([])), first_bank(1))
+    >>> belief.moments(np.array([[0.25], [0.75]]), {}).mean.round(1).tolist()
     [1.0, 3.0]
     """
 
-    def __init__(self, watched: Floats) -> None:
-        self.watched = watched
-        self.places = np.zeros((0, watched.shape[1]))
-        self.rewards = np.zeros(0)
-        pairs = itertools.product(LENGTHS, NOISES)
-        self._members = [_Member(length, noise, len(watched)) for length, noise in pairs]
-        self._fits: list[_Fit] | None = None
+    def __init__(self, knowledge: Knowledge, bank: Sequence[Member]) -> None:
+        self.knowledge, self.members = knowledge, list(bank)
+        self._fits = [knowledge.fit(member) for member in bank]
+        self._factors = [fit.factor for fit in self._fits]
+        self._out = Out(knowledge.points.places[:0], [], np.zeros(0))
+        self.weights = special.softmax([fit.posterior for fit in self._fits])
 
-    def tell(self, place: Floats, reward: float) -> None:
-        """Learn a reward at a place."""
-        told, watched = (squares(place[None, :], of)[0] for of in (self.places, self.watched))
-        for member in self._members:
-            member.append(told, watched)
-        self.places = np.vstack([self.places, place])
-        self.rewards = np.append(self.rewards, reward)
-        self._fits = None
+    @property
+    def lengths(self) -> Floats:
+        """The length scales of the sides, by the member that weighs most."""
+        best = self.members[int(np.argmax(self.weights))]
+        return np.array([LENGTHS[at] for at in best[: self.knowledge.points.places.shape[1]]])
 
-    def watched_moments(self) -> Moments:
-        """What is believed of the places that are watched."""
-        n = len(self.rewards)
-        return self._moments(member.solved[:n] for member in self._members)
+    def with_out(self, out: Out) -> Belief:
+        """Return the same belief with these points out."""
+        found, known = copy.copy(self), self.knowledge
+        found._out, found._factors = out, []
+        across = known.apart(known.points.contexts, out.contexts)
+        within = known.apart(out.contexts, out.contexts)
+        for member, fit in zip(self.members, self._fits, strict=True):
+            columns = known.covariance(member, known.points.places, out.places, across)
+            own = known.covariance(member, out.places, out.places, within)
+            own[np.diag_indices(len(own))] += NOISES[member[-1]] / out.counts + _JITTER
+            found._factors.append(_extended(fit.factor, columns, own))
+        return found
 
-    def moments(self, places: Floats) -> Moments:
-        """What is believed of any places."""
-        apart = squares(self.places, places)
-        return self._moments(member.solve(member.covariance(apart)) for member in self._members)
-
-    def _moments(self, solved: Iterable[Floats]) -> Moments:
-        shape = _shape(len(self.rewards))
-        offset, unit = self._standard()
-        if self._fits is None:
-            standard = (self.rewards - offset) / unit
-            self._fits = [member.fit(standard) for member in self._members]
+    def moments(self, places: Floats, context: Context) -> Moments:
+        """What is believed of places, in a context."""
+        known, told = self.knowledge, len(self.knowledge.points)
+        shape = _shape(known.points.rewards)
+        everything = np.vstack([known.points.places, self._out.places])
+        apart = known.apart([*known.points.contexts, *self._out.contexts], [context])
         centre, scale = [], []
-        for fit, columns in zip(self._fits, solved, strict=True):
+        for member, fit, factor in zip(self.members, self._fits, self._factors, strict=True):
+            columns = solve(factor, known.covariance(member, everything, places, apart))
             left = np.maximum(1.0 + _CONSTANT - np.einsum("ij,ij->j", columns, columns), 0.0)
-            centre.append(fit.solution @ columns)
+            centre.append(fit.solution @ columns[:told])
             scale.append(np.sqrt(fit.rate / shape * left))
-        weights = special.softmax([fit.evidence for fit in self._fits])
+        offset, unit = known.standard.offset, known.standard.unit
         centres, scales = offset + unit * np.array(centre), unit * np.array(scale)
-        mean = weights @ centres
-        spread = shape / max(
-            shape - 1.0, 0.5
-        )  # the variance of Student's t over its scale's square
-        variance = weights @ (spread * scales**2 + (centres - mean) ** 2)
+        mean = self.weights @ centres
+        spread = shape / max(shape - 1.0, 0.5)  # Student's variance over the square of its scale
+        variance = self.weights @ (spread * scales**2 + (centres - mean) ** 2)
         noises = [
-            member.noise * fit.rate / shape
-            for member, fit in zip(self._members, self._fits, strict=True)
+            NOISES[member[-1]] * fit.rate / shape
+            for member, fit in zip(self.members, self._fits, strict=True)
         ]
-        noise = unit * unit * float(weights @ np.array(noises))
-        return Moments(centres, scales, 2.0 * shape, weights, mean, variance, noise)
+        noise = unit * unit * float(self.weights @ np.array(noises))
+        return Moments(centres, scales, 2.0 * shape, self.weights, mean, variance, noise)
 
-    def _standard(self) -> tuple[float, float]:
-        """The mean of the rewards and their deviation, 1 where there is none to be seen."""
-        if len(self.rewards) == 0:
-            return 0.0, 1.0
-        offset, deviation = float(self.rewards.mean()), float(self.rewards.std())
-        seen = deviation > 1e-9 * max(abs(offset), 1e-290)
-        return offset, deviation if seen else max(abs(offset), 1.0)
+
+def _extended(factor: Floats, columns: Floats, own: Floats) -> Floats:
+    """The factor of a covariance with more rows: what they have with the others, and their own."""
+    size, more = columns.shape
+    found = np.zeros((size + more, size + more))
+    found[:size, :size] = factor
+    rows = solve(factor, columns)
+    found[size:, :size] = rows.T
+    found[size:, size:] = cholesky(own - rows.T @ rows)
+    return found
