@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -44,6 +45,7 @@ SOURCES: dict[str, Callable[[Path, str | None], Past]] = {
 
 @command(
     app,
+    passes_to=time_machine,
     data="A table with a row per decision: .csv, .parquet, …, - for stdin.",
     history="With --from: the folder with what held at each time, a .json file a change.",
     policies="Bandits that play the test again, separated by commas; settings after a colon.",
@@ -81,15 +83,11 @@ def replay(
     seed: int = 0,
     from_: str | None = None,
     feature: str | None = None,
-    time: str | None = None,
     play: list[str] | None = None,
     context: list[str] | None = None,
     attribute: list[str] | None = None,
-    spelling: str | None = None,
-    late: float = 0.0,
-    contradicted: float = 0.01,
-    level: float = 0.95,
     as_json: bool = False,
+    **asked: Any,
 ) -> None:
     """What a bandit would have earned on a past A/B test, in earnings; with --from, what any policy
     would have, by chances that are recomputed from public hashes.
@@ -102,19 +100,23 @@ def replay(
             _history(from_, history, feature),
             dict(map(_played, play)) if play else None,
             unit=unit,
-            time=time,
             arm=arm,
             reward=reward,
             context=context or (),
             attributes=dict(map(parse.setting, attribute or ())),
-            spelling=spelling,
-            late=late,
-            contradicted=contradicted,
-            level=level,
+            **asked,
         )
         _tell(found, found.said, as_json)
         return
-    if history is not None or feature or play or context or attribute or spelling or time:
+    if (
+        history is not None
+        or feature
+        or play
+        or context
+        or attribute
+        or asked["spelling"]
+        or asked["time"]
+    ):
         raise SettingError("a history and what goes with it need --from growthbook, belman or eppo")
     table = parse.table(data)
     given = parse.family_settings(setting or [])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from belman import spec
 from belman.analysis import Analysis, analyse, texts
 from belman.cli import parse
-from belman.cli.commands import app, command
+from belman.cli.commands import COMMON, app, command
 from belman.cli.output import print_plain, say, show, write_page
 from belman.errors import SettingError, listing
 from belman.families import Family
@@ -18,6 +19,7 @@ _WRITTEN = (".html", ".pdf", ".md", ".json")
 
 @command(
     app,
+    passes_to=analyse,
     data="A table with a row per decision, or with totals: .csv, .parquet, …, - for stdin.",
     control="The arm that the others are compared with.",
     arm="The column of arms; by default arm, variant, group, …",
@@ -35,6 +37,7 @@ _WRITTEN = (".html", ".pdf", ".md", ".json")
     squares="The column of sums of squared rewards, where rows are totals of amounts.",
     empty="What an empty reward is: zero or missing; by default the column tells.",
     minimise="Less is better.",
+    level=COMMON["level"],
     family="A family, a distribution of rewards, for beliefs by it.",
     setting="A setting of the family, such as prior=(3,97); may be repeated.",
     stop="When to stop: one-look:delta=0.05, separated:delta=…, sure:level=…, loss-below:loss=…",
@@ -43,27 +46,16 @@ _WRITTEN = (".html", ".pdf", ".md", ".json")
 def report(
     data: Path,
     *,
-    control: str | None = None,
-    arm: str | None = None,
-    reward: str | None = None,
-    time: str | None = None,
     metric: list[str] | None = None,
-    unit: str | None = None,
-    before: str | None = None,
     by: list[str] | None = None,
     split: str | None = None,
-    holdout: str | None = None,
-    visitors: str | None = None,
-    squares: str | None = None,
-    empty: str | None = None,
-    minimise: bool = False,
     family: str | None = None,
     setting: list[str] | None = None,
     stop: str | None = None,
-    level: float = 0.95,
     as_json: bool = False,
     output: Path | None = None,
     open_: bool = False,
+    **asked: Any,
 ) -> None:
     """From a table of past data (arm, reward[, time, …]), or of totals, to a verdict."""
     if output is not None and output.suffix.lower() not in _WRITTEN:
@@ -71,22 +63,11 @@ def report(
         raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
     found = analyse(
         parse.table(data),
-        control=control,
-        arm=arm,
-        reward=reward,
-        time=time,
         metrics=metric or (),
-        unit=unit,
-        before=before,
         by=by or (),
         split=split if split in (None, "even") else parse.pairs(split or ""),
-        holdout=holdout,
-        visitors=visitors,
-        squares=squares,
-        empty=empty,
-        minimise=minimise,
         family=_family(family, setting or []),
-        level=level,
+        **asked,
         stop_when=None if stop is None else parse.stop_rule(stop),
     )
     if as_json:

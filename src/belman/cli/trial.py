@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from belman.analysis import pdf
 from belman.cli import parse
-from belman.cli.commands import JSON_FOR_TABLE, app, command
+from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command
 from belman.cli.output import print_plain, say, show, write_page
 from belman.errors import SettingError, listing
 from belman.files import replacing, write_atomically
@@ -22,6 +23,7 @@ _WRITTEN = (".html", ".pdf", ".csv")
 
 @command(
     app,
+    passes_to=operating_characteristics,
     rates="A scenario: rates of success, control's first, such as 0.3,0.5; may be repeated.",
     patients="How many patients there are.",
     prior="Beta counts of successes and failures that policies and the analysis begin with.",
@@ -35,6 +37,7 @@ _WRITTEN = (".html", ".pdf", ".csv")
     stop="Stop after a block at this chance of being better (two arms: or of being worse).",
     simulate="Play two arms as well, for policies that take too long to be computed exactly.",
     runs="Trials that are played of a scenario where it cannot be computed exactly.",
+    seed=COMMON["seed"],
     output="Write the report: FILE.html, FILE.pdf, or its table as FILE.csv.",
     list_=typer.Option("--list", help="Write the randomisation list: FILE.csv."),
     as_json=JSON_FOR_TABLE,
@@ -45,21 +48,12 @@ def trial(
     patients: int,
     policies: str = "belman,thompson,uniform",
     prior: str = "1,1",
-    block: int = 1,
-    floor: float = 0.0,
-    control_share: float | None = None,
-    delay: int = 0,
-    test: str = "unconditional",
-    alpha: float = 0.05,
-    threshold: float | None = None,
-    stop: float | None = None,
     simulate: bool = False,
-    runs: int = 10_000,
-    seed: int = 0,
     as_json: bool = False,
     output: Path | None = None,
     list_: Path | None = None,
     open_: bool = False,
+    **asked: Any,
 ) -> None:
     """Compute error, power and benefit of response-adaptive trials; exactly for two arms."""
     if output is not None and output.suffix.lower() not in _WRITTEN:
@@ -74,10 +68,8 @@ def trial(
     if len(counts) != 2:
         raise SettingError(f"prior={prior!r} must be two counts, of successes and failures: 1,1")
     found = operating_characteristics(
-        seated, scenarios, patients, prior=(counts[0], counts[1]), block=block, floor=floor,
-        control_share=control_share, delay=delay, test=test, alpha=alpha, threshold=threshold,
-        stop=stop, exact=not simulate, runs=runs, seed=seed,
-    )  # fmt: skip
+        seated, scenarios, patients, prior=(counts[0], counts[1]), exact=not simulate, **asked
+    )
     if as_json:
         print_plain(found.table.to_json())
     else:
@@ -96,7 +88,8 @@ def trial(
     elif file is not None:
         write_atomically(file, found.table.to_csv())
     if list_ is not None:
-        share = -1.0 if control_share is None else control_share
+        share = -1.0 if asked["control_share"] is None else asked["control_share"]
         arms = ["control", *(f"arm {i}" for i in range(1, len(scenarios[0])))]
-        drawn = randomisation_list(Rules(patients, block, floor, share), arms, seed)
+        rules = Rules(patients, asked["block"], asked["floor"], share)
+        drawn = randomisation_list(rules, arms, asked["seed"])
         write_atomically(list_, drawn.to_csv())
