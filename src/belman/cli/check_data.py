@@ -15,7 +15,7 @@ from belman.cli.parse import table, title
 from belman.families import check
 from belman.measures import drift_check
 
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "column": "The column of the rewards.",
     "arm": "The column of the arms, where there are several.",
     "plot": "Also draw a picture into this PNG, SVG or PDF file.",

@@ -52,23 +52,6 @@ def call_choose(
 
 
 @inlined_kernel
-def call_choose_open(
-    policy, family, constants, params, ledger, memory, rng, index, heard, closed, changed, turn,
-    turn_value,
-):  # fmt: skip
-    """The same among arms that are not closed."""
-    take_in(policy, family, constants, params, ledger, memory, heard, changed)
-    if turn == NO_TURN:
-        return NO_ARM
-    arm, ties = choose_open(
-        policy, family, constants, params, ledger, memory, turn, turn_value, rng, index, closed
-    )
-    if ties == 0:
-        arm, _ = any_open(index.size, closed, rng)
-    return arm
-
-
-@inlined_kernel
 def call_choose_among(
     policy, family, constants, params, ledger, memory, rng, index, heard, shut, limited, changed,
     turn, turn_value,
