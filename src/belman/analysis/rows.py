@@ -83,6 +83,10 @@ class Rows:
     def __len__(self) -> int:
         return int(self.arms.size)
 
+    def told(self, columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which rows have a number in all of these columns."""
+        return np.logical_and.reduce([~np.isnan(self.numbers[name]) for name in columns])
+
     def where(self, chosen: NDArray[np.bool_] | Whole) -> Rows:
         """These rows, by a mask or in an order."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.cli.commands import app, command
-from belman.cli.output import print_plain, progress, say, write_picture
+from belman.cli.output import print_json, progress, say, write_picture
 from belman.cli.parse import table, title
 from belman.families import check
 from belman.measures import drift_check
@@ -64,7 +63,7 @@ def check_family(
 def _tell(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
     """Print what was found, and draw it by that function of `plots` where a file is named."""
     if as_json:
-        print_plain(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json(found, indent=None)
     else:
         say(str(found))
     if plot is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from rich.progress import Progress
 
 from belman.cli import parse
 from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command
-from belman.cli.output import console, errors, print_plain, say, show, write_picture
+from belman.cli.output import console, errors, print_json, say, show, write_picture
 from belman.measures import planning
 
 
@@ -41,7 +40,7 @@ def plan(
             runs=runs, progress=lambda part: bar.update(task, completed=part), **asked
         )
     if as_json:
-        print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        print_json(found)
     else:
         say(found.sentence)
         show(found.table())

@@ -4,7 +4,6 @@ have on a log whose chances can be recomputed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from belman.analysis.recomputing import TimeMachine, time_machine
 from belman.analysis.replaying import WhatIf, what_if
 from belman.cli import parse
 from belman.cli.commands import app, command
-from belman.cli.output import print_plain, progress, say, show
+from belman.cli.output import print_json, progress, say, show
 from belman.errors import SettingError, unknown
 from belman.families import Family
 
@@ -143,7 +142,7 @@ def replay(
 
 def _tell(found: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
     if as_json:
-        print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        print_json(found)
         return
     say(found.sentence)
     show(found.table())

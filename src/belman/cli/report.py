@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,17 @@ from belman import spec
 from belman.analysis import Analysis, analyse, texts
 from belman.cli import parse
 from belman.cli.commands import COMMON, app, command
-from belman.cli.output import print_plain, say, show, write_page
-from belman.errors import SettingError, listing
+from belman.cli.output import check_ending, print_plain, say, show, write_report
+from belman.errors import SettingError
 from belman.families import Family
-from belman.files import replacing, write_atomically
 
-_WRITTEN = (".html", ".pdf", ".md", ".json")
+#: How an analysis is written, by the ending of the file.
+_WRITTEN: dict[str, Callable[..., Any]] = {
+    ".html": Analysis.to_html,
+    ".pdf": Analysis.to_pdf,
+    ".md": Analysis.to_markdown,
+    ".json": lambda found: found.to_json() + "\n",
+}
 
 
 @command(
@@ -58,9 +65,7 @@ def report(
     **asked: Any,
 ) -> None:
     """From a table of past data (arm, reward[, time, …]), or of totals, to a verdict."""
-    if output is not None and output.suffix.lower() not in _WRITTEN:
-        allowed = f"its name must end in {listing(_WRITTEN)}"
-        raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
+    check_ending(output, _WRITTEN)
     found = analyse(
         parse.table(data),
         metrics=metric or (),
@@ -76,7 +81,9 @@ def report(
         _print(found)
     file = output if output is not None else _beside(data) if open_ else None
     if file is not None:
-        _write(found, file, f"Report on {parse.title(data)}", as_json, open_)
+        writers = {name: partial(write, found) for name, write in _WRITTEN.items()}
+        title = f"Report on {parse.title(data)}"
+        write_report(file, title, writers, quiet=as_json, browser=open_)
 
 
 def _family(name: str | None, settings: list[str]) -> Family | None:
@@ -100,17 +107,3 @@ def _print(found: Analysis) -> None:
             say(part, style="dim" if part in found.notes else None)
         else:
             show(part)
-
-
-def _write(found: Analysis, file: Path, title: str, quiet: bool, browser: bool) -> None:
-    kind = file.suffix.lower()
-    if kind == ".html":
-        write_page(file, found.to_html(title), quiet=quiet, browser=browser)
-        return
-    if kind == ".pdf":
-        with replacing(file) as path:
-            found.to_pdf(path, title)
-    else:
-        write_atomically(file, found.to_markdown() if kind == ".md" else found.to_json() + "\n")
-    if not quiet:
-        say(f"wrote {file}")

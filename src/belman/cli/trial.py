@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,13 @@ import typer
 from belman.analysis import pdf
 from belman.cli import parse
 from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command
-from belman.cli.output import print_plain, say, show, write_page
-from belman.errors import SettingError, listing
-from belman.files import replacing, write_atomically
+from belman.cli.output import check_ending, print_plain, say, show, write_report
+from belman.errors import SettingError
+from belman.files import write_atomically
 from belman.measures.trial_plays import Rules
 from belman.measures.trials import randomisation_list
 from belman.measures.trials import trial as operating_characteristics
 from belman.table import Table
-
-_WRITTEN = (".html", ".pdf", ".csv")
 
 
 @command(
@@ -56,9 +55,7 @@ def trial(
     **asked: Any,
 ) -> None:
     """Compute error, power and benefit of response-adaptive trials; exactly for two arms."""
-    if output is not None and output.suffix.lower() not in _WRITTEN:
-        allowed = f"its name must end in {listing(_WRITTEN)}"
-        raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
+    check_ending(output, (".html", ".pdf", ".csv"))
     seated = {
         parse.shown(words): parse.policy(words, patients)
         for words in parse.split_policies(policies)
@@ -77,16 +74,14 @@ def trial(
             show(part) if isinstance(part, Table) else say(part, style="dim")
     title = f"A trial of {len(scenarios[0])} arms with {patients:,} patients"
     file = Path("trial.html") if output is None and open_ else output
-    if file is not None and file.suffix.lower() == ".html":
-        write_page(file, found.to_html(title), quiet=as_json, browser=open_)
-    elif file is not None and file.suffix.lower() == ".pdf":
-        with replacing(file) as path:
-            lines = [f"{row['setting']}: {row['value']}" for row in found.design]
-            parts: list[pdf.Part] = [(line, {}) for line in lines]
-            parts += [found.table, *((note, {}) for note in found.notes)]
-            pdf.write_parts(path, title, parts)
-    elif file is not None:
-        write_atomically(file, found.table.to_csv())
+    if file is not None:
+        lines = (f"{row['setting']}: {row['value']}" for row in found.design)
+        parts: list[pdf.Part] = [(line, {}) for line in lines]
+        parts += [found.table, *((note, {}) for note in found.notes)]
+        pages = partial(pdf.write_parts, parts=parts)
+        writers: dict[str, Any] = {".html": found.to_html, ".pdf": pages}
+        writers[".csv"] = found.table.to_csv
+        write_report(file, title, writers, quiet=as_json, browser=open_)
     if list_ is not None:
         share = -1.0 if asked["control_share"] is None else asked["control_share"]
         arms = ["control", *(f"arm {i}" for i in range(1, len(scenarios[0])))]
