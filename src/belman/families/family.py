@@ -21,7 +21,7 @@ from belman.beliefs.belief import BeliefKernels
 from belman.engine import FIRST, LATER, Bundle, entry, factory, kernel
 from belman.engine.kernels import parts
 from belman.errors import FamilyError, PriorError, RewardError, listing, shown, unknown
-from belman.families.common_mean import weighted_mean
+from belman.families.searches import weighted_mean
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]

@@ -17,8 +17,8 @@ from belman import chance
 from belman.beliefs import moments
 from belman.engine import kernel
 from belman.families import atoms, bernoulli
-from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
+from belman.families.searches import searched
 from belman.special import log_beta
 
 _ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded are coins
