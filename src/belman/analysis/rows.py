@@ -113,7 +113,7 @@ def read_rows(
 ) -> tuple[Rows, Account]:
     """Read what an analysis needs of a table; all that cannot be read is refused at once.
 
-    Units are those of a column, or blocks of so many seconds.
+    Units are those of a column, or blocks of `block` seconds.
     """
     account = Account(frame.source, len(frame))
     account.said += [frame.said] if frame.said else []

@@ -37,9 +37,9 @@ def check_drift(
 ) -> None:
     """Test whether the mean rewards of arms change over time."""
     rewards, arms = columns(data, column, arm)
-    with progress(f"{title(data)}", rewards.size) as told:
-        found = drift_check.check_drift(rewards, arms, told)
-    _tell(found, as_json, plot, "drift_check")
+    with progress(f"{title(data)}", rewards.size) as advance:
+        found = drift_check.check_drift(rewards, arms, advance)
+    _print(found, as_json, plot, "drift_check")
 
 
 @command(
@@ -57,10 +57,10 @@ def check_family(
     found = check(*columns(data, column, arm))
     if not as_json:
         say(f"{found.rewards:,} rewards of {title(data)}\n")
-    _tell(found, as_json, plot, "family_check")
+    _print(found, as_json, plot, "family_check")
 
 
-def _tell(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
+def _print(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
     """Print what was found, and draw it by that function of `plots` where a file is named."""
     if as_json:
         print_json(found, indent=None)

@@ -67,13 +67,13 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     shown = Progress(*columns, console=Console(stderr=True), transient=True)
     task = shown.add_task(what, total=total)
 
-    def told(done: int) -> None:
+    def advance(done: int) -> None:
         if time.monotonic() - began > 1.0:
             shown.start()  # a second time changes nothing
         shown.update(task, completed=done)
 
     try:
-        yield told
+        yield advance
     finally:
         shown.stop()
 

@@ -105,7 +105,7 @@ def replay(
             attributes=dict(map(parse.setting, attribute or ())),
             **asked,
         )
-        _tell(found, found.said, as_json)
+        _print(found, found.said, as_json)
         return
     if (
         history is not None
@@ -124,7 +124,7 @@ def replay(
         parse.shown(words): parse.policy(words, len(table))
         for words in parse.split_policies(policies or "belman")
     }
-    with progress(parse.title(data), replays) as told:
+    with progress(parse.title(data), replays) as advance:
         played = what_if(
             table,
             players,
@@ -135,12 +135,12 @@ def replay(
             family=law,
             replays=replays,
             seed=seed,
-            progress=told,
+            progress=advance,
         )
-    _tell(played, (played.account.sentence, *played.account.said), as_json)
+    _print(played, (played.account.sentence, *played.account.said), as_json)
 
 
-def _tell(found: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
+def _print(found: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
     if as_json:
         print_json(found)
         return

@@ -260,7 +260,7 @@ class FamilyKernels(Bundle):
 
 
 def term_count(dimension: int) -> int:
-    """How many numbers per arm are kept for the evidence, with beliefs of so many coordinates.
+    """How many numbers per arm are kept for the evidence, with beliefs of `dimension` coordinates.
 
     >>> term_count(2), term_count(65)
     (3, 78)

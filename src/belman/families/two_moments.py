@@ -106,7 +106,7 @@ def sharpness(constants, mean, spread):
 
 @kernel
 def coins(constants, prior, plays, total, squares):
-    """The sharpness of an arm with so many rewards, of that sum and sum of squares."""
+    """The sharpness of an arm with `plays` rewards, of that sum and sum of squares."""
     soft = prior[0] + constants[0] * (total - squares)
     alpha, beyond = prior[1] + total, prior[2] + (plays - total)
     mean = alpha / (alpha + beyond)
@@ -115,7 +115,7 @@ def coins(constants, prior, plays, total, squares):
 
 @kernel
 def told(family, constants, belief, reward, coins):
-    """A reward that tells as much of the mean as so many coins: a quasi-likelihood. The belief is
+    """A reward that tells as much of the mean as `coins` coins: a quasi-likelihood. The belief is
     from then on as of coins.
     """
     first, second = moments.of_mean(belief)

@@ -112,7 +112,7 @@ def call_deal(
     decisions,
     turn, turn_value,
 ):  # fmt: skip
-    """Deal so many decisions, and forget them."""
+    """Deal a number of decisions, and forget them."""
     deal_and_forget(
         policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal,
         kept, block,

@@ -94,7 +94,7 @@ def keep_terms(family, constants, mean, spread, scratch, terms, arm):
 
 @kernel
 def keep_terms_of(family, constants, belief, worth, mean, spread, scratch, terms, arm):
-    """Renew it by all that a belief knows, taken for so many rewards of that mean and spread."""
+    """Renew it by all that a belief knows, taken for `worth` rewards of that mean and spread."""
     family.terms_of(family, constants, belief, worth, mean, spread, False, scratch)
     for i in range(scratch.size):
         terms[i, arm] = scratch[i]

@@ -150,7 +150,7 @@ def open_indices(deal):
 
 @kernel
 def deal_to(policy, family, constants, params, ledger, memory, deal, arm, count):
-    """Count so many decisions for an arm as observed at their expectation; fewer, if negative."""
+    """Count decisions for an arm as observed at their expectation; fewer, if negative."""
     if count > 0.0:
         imagine_asks(family, constants, ledger, arm, deal.dealt[arm], count, deal.scratch)
     else:
@@ -181,7 +181,7 @@ def deal_and_forget(
     policy, family, constants, params, ledger, memory, turn, value, decisions, rng, deal, kept,
     block,
 ):  # fmt: skip
-    """Deal so many decisions, arms never tried first; the block of ledger and memory stays."""
+    """Deal a number of decisions, arms never tried first; the block of ledger and memory stays."""
     for i in range(block.size):
         kept[i] = block[i]
     for a in range(deal.dealt.size):

@@ -83,7 +83,7 @@ class Delayed(Layer):
         return {"arm": self.arms, "look": self.looks, "coordinate": self.family.dimension}
 
     def times(self, horizon: int) -> Floats:
-        """When each of so many visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
+        """When each of `horizon` visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
         numbers = np.arange(1.0, horizon + 1.0) / self.arrivals
         return np.log1p(self.growth * numbers) / self.growth if self.growth > 0.0 else numbers
 
@@ -107,8 +107,8 @@ def delayed(
     "window" of each closes, "early" (they learn the distribution of the delays, and what silence
     says: see `belman.delays`), "late" (every reward after its delay, also one of 0, of which the
     world says nothing: what delays alone cost), or the "naive" way: successes when they come,
-    failures when the window closes. What players believe is kept at so many `looks`, equally spaced
-    in time.
+    failures when the window closes. What players believe is kept at `looks` moments, equally
+    spaced in time.
 
     >>> from scipy import stats
     >>> from belman.problems import bernoulli

@@ -197,7 +197,7 @@ class _Random(Problem):
 
 @dataclass(frozen=True)
 class Jumping(_Random):
-    """Means that are drawn anew at so many random turns; `changing(…, seed=None)` makes it."""
+    """Means that are drawn anew at a number of random turns; `changing(…, seed=None)` makes it."""
 
     horizon: int
     changes: int

@@ -141,7 +141,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 class Forgetting(OwnLedger):
     """Play what `policy` plays that has forgotten: give one of `discount`, `last` or `restarts`.
 
-    A `discount` below 1 fades all that was seen at every reward, `last` keeps so many rewards, and
+    A `discount` below 1 fades all that was seen at every reward, `last` keeps the last rewards, and
     before the turns `restarts` everything is forgotten: an oracle that is told when the world
     changes. The clock of the policy inside runs as long as rewards are remembered.
 
