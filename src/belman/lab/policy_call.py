@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.dealing import deal_and_forget
+from belman.policies.dealing import deal_and_forget, set_to_prior
 from belman.policies.policy import Floats, Ledger, Policy, any_open, choose_open
 
 #: No arm, and no turn: for calls that ask for half of what they could.
@@ -172,8 +172,7 @@ def forget_arms(
 ) -> None:
     """Let a policy take these arms for new ones, when it looks at them next."""
     for arm in arms.tolist():
-        ledger.beliefs[arm] = prior
-        ledger.plays[arm] = ledger.sums[arm] = ledger.squares[arm] = 0.0
+        set_to_prior(ledger, prior, arm)
         policy.forget(memory, arm)
 
 
@@ -183,10 +182,6 @@ def reset(policy_call, prior, ledger, block, blank):
     for i in range(block.size):
         block[i] = blank[i]
     for a in range(ledger.plays.size):
-        for i in range(prior.size):
-            ledger.beliefs[a, i] = prior[i]
-        ledger.plays[a] = 0.0
-        ledger.sums[a] = 0.0
-        ledger.squares[a] = 0.0
+        set_to_prior(ledger, prior, a)
     for a in range(ledger.plays.size):
         call_address(policy_call, a, NO_TURN, 0.0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, listing, unknown
 
 Floats = NDArray[np.float64]
 #: A mean (times are then exponential), a distribution of SciPy, or a function of a NumPy generator
@@ -136,8 +136,7 @@ def _by_server(given: Any, name: Hashable, default: Any, names: tuple[Hashable, 
         return given
     for key in given:
         if key not in names:
-            known = f"there are {listing(names)}{nearest(key, names)}"
-            raise SettingError(f"unknown server {key!r}: {known}")
+            raise SettingError(unknown("server", key, names))
     return given.get(name, default)
 
 

@@ -17,11 +17,12 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.belman.belman import BelMan
+from belman.policies.dealing import set_to_prior
 from belman.policies.memory import Floats, part, record
 from belman.policies.policy import Ledger, Policy, PolicyKernels
 from belman.policies.policy import record as enter
 from belman.policies.settings import number
-from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
+from belman.policies.wrappers.wrapper import OwnLedger, around, is_news
 from belman.registry import register
 
 #: Rewards of an arm by which its quantiles are known, and below which none is clipped.
