@@ -27,11 +27,10 @@ import belman
 from belman.families import Bernoulli
 from belman.lab import simulate
 from belman.measures import limit, priced_plays
-from belman.measures.limit import Attainable, attainable, given_away
+from belman.measures.limit import Attainable, attainable
 from belman.measures.trial_plays import (
     Rules,
     all_courses,
-    believed_courses,
     remembers_counts,
 )
 from belman.policies import Policy
@@ -39,6 +38,7 @@ from belman.problems.stationary import RandomStationary
 from belman.special import log_beta
 from belman.table import Table
 from benchmarks.claim import Claim, best_cpu_seconds, report
+from benchmarks.courses import believed_courses, given_away
 
 UNIFORM, LOW, MIDDLE = (1.0, 1.0), (2.0, 8.0), (5.0, 5.0)
 TWO = [(prior, horizon) for prior in (UNIFORM, LOW, MIDDLE) for horizon in (30, 50, 100, 200)]

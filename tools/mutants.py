@@ -88,6 +88,13 @@ MUTANTS = (
     # Processes of the lab, whose kills are slow
     Mutant("problems/corrupted.py", "told = numbers[end - 2] if is_best else numbers[end - 1]",
            "told = numbers[end - 2]", "tests/problems tests/lab/test_simulate.py"),
+    # Loops and scenes of the lab, of which fewer are compiled
+    Mutant("lab/telling.py", "    if void or telling == LATE or (", "    if void or (",
+           "tests/lab/test_delayed.py -k told_late"),
+    Mutant("lab/delayed_loop.py", "        limits.shut[a] = not there\n",
+           "        limits.shut[a] = False\n", "tests/lab/test_worlds.py -k any_layer"),
+    Mutant("problems/featured/context_arms.py", "truth[end + 2 * arms : end + 2 * arms + size]",
+           "truth[end + 3 * arms : end + 3 * arms + size]", "tests/lab/test_featured.py -k hybrid"),
     Mutant("chance.py", "return int(uniform(rng) * count)", "return int(uniform(rng) * count) // 2",
            "tests/test_chance.py"),
 )  # fmt: skip

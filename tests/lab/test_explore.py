@@ -165,6 +165,17 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
         PolicyError,
         "it has nothing to explore",
     ),
+    *(
+        ({"budget": 100, "problem": problem}, SettingError, "of arms that stay.*, not a")
+        for problem in (
+            belman.problems.piecewise([[0.9, 0.1], [0.1, 0.9]], 50),
+            belman.problems.renewing(3),
+            belman.problems.batched(PROBLEM, 10),
+            belman.problems.corrupted(PROBLEM, 5.0),
+            belman.problems.from_rewards({"a": [0.0, 1.0], "b": [1.0, 1.0]}),
+            belman.problems.queue([0.5, 0.4], 0.2),
+        )
+    ),
 ]
 
 

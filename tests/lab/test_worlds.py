@@ -135,11 +135,8 @@ def test_compiled_loops_make_the_same_choices_as_interpreted_ones():
 import json, belman
 from belman.problems import batched, coming_and_going, delayed, renewing
 from scipy import stats
-problems = [
-    renewing(3, 0.05), coming_and_going(4, 80, None),
-    batched(renewing(3, 0.05), 7),
-    batched(delayed(coming_and_going(4, 80, None), stats.expon(scale=5.0), 12.0), 7),
-]
+late = stats.expon(scale=5.0)
+problems = [renewing(3, 0.05), batched(delayed(coming_and_going(4, 80, None), late, 12.0), 7)]
 found = []
 for problem in problems:
     result = belman.simulate([belman.Thompson()], problem, 80, 3, 5, progress=False)

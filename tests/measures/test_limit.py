@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.courses import believed_courses, given_away
 
 import belman
 from belman.errors import SettingError
 from belman.measures import attainable, limit, priced_plays
-from belman.measures.limit import given_away, most_successes
-from belman.measures.trial_plays import Rules, all_courses, believed_courses
+from belman.measures.limit import most_successes
+from belman.measures.trial_plays import Rules, all_courses
 
 
 def by_recursion(priors, horizon):

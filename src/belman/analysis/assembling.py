@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from belman.analysis import checks
 from belman.analysis.analysis import Analysis
@@ -66,7 +65,7 @@ class Making:
         # bets rest on the intended shares: where the rows contradict these, nobody may bet on them
         named = {} if found[0].alarm else dict(zip(everything.names, shares, strict=True))
         beside = Beside(self.wanted, self.before, self.level, named, self.account)
-        told = self._told(metric)
+        told = everything.told(metric.columns)
         if not told.all():
             found.append(checks.missing(everything, told))
         self.account.drop(f"without a {metric.column}", (~told).sum())
@@ -116,10 +115,6 @@ class Making:
         )
 
     # Parts
-
-    def _told(self, metric: Metric) -> NDArray[np.bool_]:
-        columns = [self.rows.numbers[name] for name in metric.columns]
-        return np.logical_and.reduce([~np.isnan(values) for values in columns])
 
     def _one_row_each(self, rows: Rows) -> None:
         """Refuse what looks like totals whose visitors are in a column of another name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class Beside:
         for place, metric in enumerate(self.wanted):
             whole = first
             if place:
-                told = np.logical_and.reduce([~np.isnan(rows.numbers[c]) for c in metric.columns])
+                told = rows.told(metric.columns)
                 if not told.all():
                     gone = f"{int((~told).sum()):,} rows without it are left out of {metric.text}."
                     self.account.said.append(gone)
@@ -142,16 +142,8 @@ class Beside:
     def holdout(self, rows: Rows, metric: Metric, holdout: str) -> Comparison:
         """Compare all other arms together with one that was kept out of everything."""
         place = rows.names.index(holdout)
-        two = Rows(
-            ("all others", holdout),
-            (rows.arms == place).astype(np.int64),
-            rows.numbers,
-            rows.texts,
-            rows.times,
-            rows.units,
-            rows.counts,
-            rows.squares,
-        )
+        arms = (rows.arms == place).astype(np.int64)
+        two = replace(rows, names=("all others", holdout), arms=arms)
         whole, made = self.estimates(two, metric)
         kind = kind_of(two, metric, made)
         return self.compare(metric, two, (0, 1), whole, kind, 1, None)

@@ -58,7 +58,7 @@ def any_look_score(units: float, delta: float) -> float:
 def compare(
     metric: str, names: tuple[str, str], arm: Estimate, control: Estimate, delta: float, among: int
 ) -> Comparison:
-    """Compare two arms at an error δ that is shared by so many comparisons.
+    """Compare two arms at an error δ that is shared by a number of comparisons.
 
     >>> new, old = Estimate(900, 1.2, 0.05, 899.0), Estimate(900, 1.0, 0.05, 899.0)
     >>> found = compare("x", ("new", "old"), new, old, 0.05, 1)

@@ -102,7 +102,7 @@ class _Sheet:
         self._figure, self._y = Figure((_WIDTH, _HEIGHT)), _HEIGHT - _EDGE
 
     def _room(self, height: float) -> Any:
-        """The figure on which there is room for so many inches more."""
+        """The figure on which that many inches are left."""
         if self._figure is not None and self._y - height < _EDGE:
             self.close()
         if self._figure is None:

@@ -133,8 +133,21 @@ def what_if(
     if decisions < least:
         account.said.append(f"Each replay draws {decisions:,} rows of every arm.")
     players: dict[str, Policy] = dict(policies or {"BelMan": BelMan()})
-    play = _Replay(players, values, rows.names, law, decisions)
-    earned, shown = play.many(replays, seed, progress)
+    from belman.lab import simulate  # its extra is needed by those who replay
+
+    earned, shown = np.zeros((len(players), replays)), np.zeros((len(players), len(values)))
+    rng = np.random.default_rng(seed)
+    for i in range(replays):
+        orders = (rng.permutation(part)[:decisions] for part in values)
+        drawn = tuple(tuple(part.tolist()) for part in orders)
+        problem = Replayed(law, drawn, rows.names, order="kept")
+        luck = int(rng.integers(2**31))
+        found = simulate(players, problem, decisions, 1, luck, progress=False)
+        earned[:, i] = found.reward.isel(turn=-1, run=0).values
+        shown += found.plays.isel(run=0).values
+        if progress is not None:
+            progress(i + 1)
+    shown /= shown.sum(1, keepdims=True)
     even = np.array([sum(part.mean() for part in values) / len(values) * decisions] * replays)
     return WhatIf(
         ("even split", *players),
@@ -154,35 +167,3 @@ def _fitting(rows: Rows, metric: Metric, values: Floats, kind: Kind) -> Family:
     if kind is Kind.MONEY:
         return Money(typical=float(np.median(values[values > 0.0])))
     return GaussianUnknown(prior=(float(values.mean()), 0.1, 1.0, float(values.var()) or 1.0))
-
-
-@dataclass(frozen=True)
-class _Replay:
-    """A test that is played again: who plays, rewards by arm, and for how many decisions."""
-
-    players: dict[str, Policy]
-    values: list[Floats]
-    names: tuple[str, ...]
-    law: Family
-    decisions: int
-
-    def many(
-        self, replays: int, seed: int, progress: Callable[[int], None] | None
-    ) -> tuple[Floats, Floats]:
-        """Return earnings by player and replay, and shares of traffic by player and arm."""
-        from belman.lab import simulate
-
-        rng = np.random.default_rng(seed)
-        earned = np.zeros((len(self.players), replays))
-        plays = np.zeros((len(self.players), len(self.values)))
-        for i in range(replays):
-            orders = (rng.permutation(part)[: self.decisions] for part in self.values)
-            rows = tuple(tuple(part.tolist()) for part in orders)
-            problem = Replayed(self.law, rows, self.names, order="kept")
-            luck = int(rng.integers(2**31))
-            found = simulate(self.players, problem, self.decisions, 1, luck, progress=False)
-            earned[:, i] = found.reward.isel(turn=-1, run=0).values
-            plays += found.plays.isel(run=0).values
-            if progress is not None:
-                progress(i + 1)
-        return earned, plays / plays.sum(1, keepdims=True)

@@ -83,6 +83,10 @@ class Rows:
     def __len__(self) -> int:
         return int(self.arms.size)
 
+    def told(self, columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which rows have a number in all of these columns."""
+        return np.logical_and.reduce([~np.isnan(self.numbers[name]) for name in columns])
+
     def where(self, chosen: NDArray[np.bool_] | Whole) -> Rows:
         """These rows, by a mask or in an order."""
 
@@ -109,7 +113,7 @@ def read_rows(
 ) -> tuple[Rows, Account]:
     """Read what an analysis needs of a table; all that cannot be read is refused at once.
 
-    Units are those of a column, or blocks of so many seconds.
+    Units are those of a column, or blocks of `block` seconds.
     """
     account = Account(frame.source, len(frame))
     account.said += [frame.said] if frame.said else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.cli.commands import app, command
-from belman.cli.output import print_plain, progress, say, write_picture
+from belman.cli.output import print_json, progress, say, write_picture
 from belman.cli.parse import table, title
 from belman.families import check
 from belman.measures import drift_check
 
-_OPTIONS = {
+_OPTIONS: dict[str, Any] = {
     "column": "The column of the rewards.",
     "arm": "The column of the arms, where there are several.",
     "plot": "Also draw a picture into this PNG, SVG or PDF file.",
@@ -38,9 +37,9 @@ def check_drift(
 ) -> None:
     """Test whether the mean rewards of arms change over time."""
     rewards, arms = columns(data, column, arm)
-    with progress(f"{title(data)}", rewards.size) as told:
-        found = drift_check.check_drift(rewards, arms, told)
-    _tell(found, as_json, plot, "drift_check")
+    with progress(f"{title(data)}", rewards.size) as advance:
+        found = drift_check.check_drift(rewards, arms, advance)
+    _print(found, as_json, plot, "drift_check")
 
 
 @command(
@@ -58,13 +57,13 @@ def check_family(
     found = check(*columns(data, column, arm))
     if not as_json:
         say(f"{found.rewards:,} rewards of {title(data)}\n")
-    _tell(found, as_json, plot, "family_check")
+    _print(found, as_json, plot, "family_check")
 
 
-def _tell(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
+def _print(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
     """Print what was found, and draw it by that function of `plots` where a file is named."""
     if as_json:
-        print_plain(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json(found, indent=None)
     else:
         say(str(found))
     if plot is not None:

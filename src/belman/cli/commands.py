@@ -50,16 +50,23 @@ COMMON: dict[str, Any] = {
 
 
 def command(
-    app: typer.Typer, name: str | None = None, /, *more: inspect.Parameter, **said: Any
+    app: typer.Typer,
+    name: str | None = None,
+    /,
+    *more: inspect.Parameter,
+    passes_to: Callable[..., Any] | None = None,
+    **said: Any,
 ) -> Callable[[F], F]:
     """Make a function a command of an application; `said` is the help of its parameters, beside
-    what is said in `COMMON`, and `more` stand for its `**` parameter.
+    what is said in `COMMON`. Its `**` parameter takes `more`, and the options with help that only
+    the function has to which it passes them on, with the types and defaults there.
     """
 
     def made(function: F) -> F:
         signature = inspect.signature(function, eval_str=True)
         words = {**COMMON, **said}
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        own += [_passed(passes_to, one) for one in said if one not in signature.parameters]
         parameters = [*(_described(one, words[one.name]) for one in own), *more]
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         app.command(name)(function)
@@ -72,6 +79,13 @@ def option(name: str, kind: Any, default: Any, *flags: str, **settings: Any) -> 
     """Make an option that is not written in the signature of its function."""
     info, only = typer.Option(*flags, **settings), inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, only, default=default, annotation=Annotated[kind, info])
+
+
+def _passed(function: Any, name: str) -> inspect.Parameter:
+    """Make an option of a parameter of another function."""
+    taken = inspect.signature(function).parameters[name]
+    kind = eval(taken.annotation, function.__globals__)  # alone: others may name what is not there
+    return taken.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)
 
 
 def _described(parameter: inspect.Parameter, words: Any) -> inspect.Parameter:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from belman.cli import parse
-from belman.cli.commands import app, command
+from belman.cli.commands import COMMON, app, command
 from belman.cli.output import console, show
 from belman.cli.problem import problem as problem_from
 from belman.lab import explore as play
@@ -16,12 +16,15 @@ from belman.table import Table
 
 @command(
     app,
+    passes_to=play,
     means="The means of the arms, separated by commas: 0.5,0.4,0.3.",
     policies="Policies, separated by commas; settings after a colon: uniform,kl-lucb:delta=0.05.",
     budget="Fixed budget: turns after which the best arms are recommended.",
     delta="Fixed confidence: stop when the probability of error is at most this.",
     m="How many of the best arms to find.",
     threshold="When to stop: customary, proven (by theory), or own (the policy's rule).",
+    seed=COMMON["seed"],
+    workers=COMMON["workers"],
 )
 def explore(
     *,
@@ -30,21 +33,16 @@ def explore(
     means: str | None = None,
     random_arms: int | None = None,
     policies: str = "uniform,top-two-thompson,kl-lucb",
-    budget: int | None = None,
-    delta: float | None = None,
-    m: int = 1,
-    threshold: str = "customary",
     runs: int = 1_000,
-    seed: int = 0,
-    workers: int | None = None,
+    **asked: Any,
 ) -> None:
     """Find the best arms, with a fixed budget or confidence: errors, simple regret, turns."""
     given = None if means is None else parse.numbers(means, "means")
     problem = problem_from(family, parse.family_settings(setting or []), given, random_arms)
-    players = {words: parse.policy(words, budget or 1) for words in parse.split_policies(policies)}
+    names = parse.split_policies(policies)
+    players = {words: parse.policy(words, asked["budget"] or 1) for words in names}
     started = time.perf_counter()
-    limits = {"budget": budget, "delta": delta, "m": m, "threshold": threshold}
-    found = play(players, problem, runs, seed, **limits, workers=workers)  # type: ignore[arg-type]
+    found = play(players, problem, runs, **asked)
     show(_table(found))
     console.print(f"{len(players) * runs:,} runs in {time.perf_counter() - started:.1f} s")
 

@@ -57,14 +57,14 @@ def list_() -> None:
         "policies": {**POLICIES, **spec.PRESETS},
         "exposures": EXPOSURES,
     }
-    told = {room: _first_lines(members) for room, members in rooms.items()}
+    lines_of = {room: _first_lines(members) for room, members in rooms.items()}
     try:
         from belman.figures import FIGURES
     except MissingExtraError as missing:
-        told["figures"] = {"none": escape(str(missing))}
+        lines_of["figures"] = {"none": escape(str(missing))}
     else:
-        told["figures"] = {name: figure.title for name, figure in FIGURES.items()}
-    for room, lines in told.items():
+        lines_of["figures"] = {name: figure.title for name, figure in FIGURES.items()}
+    for room, lines in lines_of.items():
         table = RichTable(
             title=room, title_justify="left", show_header=False, box=None, padding=(0, 2)
         )

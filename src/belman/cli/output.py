@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -66,13 +67,13 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     shown = Progress(*columns, console=Console(stderr=True), transient=True)
     task = shown.add_task(what, total=total)
 
-    def told(done: int) -> None:
+    def advance(done: int) -> None:
         if time.monotonic() - began > 1.0:
             shown.start()  # a second time changes nothing
         shown.update(task, completed=done)
 
     try:
-        yield told
+        yield advance
     finally:
         shown.stop()
 
@@ -90,6 +91,37 @@ def write_picture(plot: Path, draw: Callable[[], Figure]) -> None:
         raise SettingError(f"plot={plot} is not a picture: its name must end in {listing(FORMATS)}")
     with plots.style.theme(), replacing(plot) as path:
         plots.style.save(draw(), path, kind)
+
+
+def print_json(found: Any, indent: int | None = 1) -> None:
+    """Print what was found as JSON, for a program to read."""
+    print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=indent))
+
+
+def check_ending(output: Path | None, endings: Collection[str]) -> None:
+    """Refuse a file whose name ends otherwise, before anything is computed."""
+    if output is not None and output.suffix.lower() not in endings:
+        allowed = f"its name must end in {listing(endings)}"
+        raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
+
+
+def write_report(
+    file: Path, title: str, writers: Mapping[str, Callable[..., Any]], *, quiet: bool, browser: bool
+) -> None:
+    """Write a report by the writer of its ending: of .html a page, of .pdf into the file that it is
+    given, of others a text.
+    """
+    kind = file.suffix.lower()
+    if kind == ".html":
+        write_page(file, writers[kind](title), quiet=quiet, browser=browser)
+        return
+    if kind == ".pdf":
+        with replacing(file) as path:
+            writers[kind](path, title)
+    else:
+        write_atomically(file, writers[kind]())
+    if not quiet:
+        say(f"wrote {file}")
 
 
 def write_page(page: Path, text: str, *, quiet: bool, browser: bool) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 from rich.progress import Progress
 
 from belman.cli import parse
-from belman.cli.commands import JSON_FOR_TABLE, app, command
-from belman.cli.output import console, errors, print_plain, say, show, write_picture
+from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command
+from belman.cli.output import console, errors, print_json, say, show, write_picture
 from belman.measures import planning
 
 
 @command(
     app,
+    passes_to=planning.plan,
     baseline="The conversion rate now, such as 0.03; with --deviation the mean amount.",
     lift="The smallest relative lift to detect, such as 0.1.",
     arms="How many arms, control included.",
@@ -24,40 +25,28 @@ from belman.measures import planning
     per_day="Impressions a day, over all arms.",
     rule="When to stop: separated (valid for every truth) or sure (Bayesian, given the prior).",
     quick="Fewer runs.",
+    seed=COMMON["seed"],
     as_json=JSON_FOR_TABLE,
     output="The folder for a picture: DIR/plan.png.",
 )
 def plan(
-    *,
-    baseline: float,
-    lift: float,
-    arms: int = 2,
-    risk: float = 0.05,
-    power: float = 0.8,
-    deviation: float | None = None,
-    per_day: float = 1_000.0,
-    rule: str = "separated",
-    quick: bool = False,
-    seed: int = 0,
-    as_json: bool = False,
-    output: Path | None = None,
+    *, quick: bool = False, as_json: bool = False, output: Path | None = None, **asked: Any
 ) -> None:
     """Estimate how long an experiment will take for each goal, beside a test of fixed size."""
     runs = 100 if quick else 400
     with Progress(console=errors, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("playing", total=1.0)
         found = planning.plan(
-            baseline, lift, arms, risk, per_day, rule, runs, seed, power=power,
-            deviation=deviation, progress=lambda part: bar.update(task, completed=part),
-        )  # fmt: skip
+            runs=runs, progress=lambda part: bar.update(task, completed=part), **asked
+        )
     if as_json:
-        print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        print_json(found)
     else:
         say(found.sentence)
         show(found.table())
         for note in found.notes:
             say(note)
-        if rule == "sure":
+        if asked["rule"] == "sure":
             first, second = found.prior
             say(f"prior: ({first:.4g}, {second:.4g}), the belief before the first reward")
     if output is None:

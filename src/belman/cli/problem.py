@@ -153,7 +153,7 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
 
 
 def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> Problem:
-    """The problem of that name for so many turns.
+    """The problem of that name for `horizon` turns.
 
     >>> from belman.families import Bernoulli
     >>> world("drifting", {"changes": 2}, Bernoulli(), 500).findings

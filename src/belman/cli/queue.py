@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 @command(
     app,
+    passes_to=make_queue,
     services="Service rates of the servers, separated by commas; a semicolon between queues.",
     arrivals="Arrivals per turn: one number per queue, separated by commas.",
     arrival_law="The distribution of arrivals: poisson or bernoulli.",
@@ -31,9 +32,6 @@ def queue(
     *,
     services: str,
     arrivals: str,
-    arrival_law: str = "poisson",
-    service_law: str = "bernoulli",
-    weighting: str = "none",
     policies: str = "belman,thompson,q-ucb",
     horizon: int = 10_000,
     runs: int = 200,
@@ -41,18 +39,13 @@ def queue(
     workers: int | None = None,
     store: Path | None = None,
     output: Path = Path("belman-queue"),
+    **asked: Any,
 ) -> None:
     """Simulate queues: print regret, backlog and waiting times, write a picture and the data."""
     rows = [parse.numbers(row, "services") for row in services.split(";")]
     rates: Any = rows if ";" in services else rows[0]
     coming = parse.numbers(arrivals, "arrivals")
-    problem = make_queue(
-        rates,
-        coming if len(coming) > 1 else coming[0],
-        arrival_law=arrival_law,
-        service_law=service_law,
-        weighting=weighting,
-    )
+    problem = make_queue(rates, coming if len(coming) > 1 else coming[0], **asked)
     players = {words: parse.policy(words, horizon) for words in parse.split_policies(policies)}
     folder = parse.output_folder(output)
     started = time.perf_counter()

@@ -4,9 +4,9 @@ have on a log whose chances can be recomputed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -17,7 +17,7 @@ from belman.analysis.recomputing import TimeMachine, time_machine
 from belman.analysis.replaying import WhatIf, what_if
 from belman.cli import parse
 from belman.cli.commands import app, command
-from belman.cli.output import print_plain, progress, say, show
+from belman.cli.output import print_json, progress, say, show
 from belman.errors import SettingError, unknown
 from belman.families import Family
 
@@ -44,6 +44,7 @@ SOURCES: dict[str, Callable[[Path, str | None], Past]] = {
 
 @command(
     app,
+    passes_to=time_machine,
     data="A table with a row per decision: .csv, .parquet, …, - for stdin.",
     history="With --from: the folder with what held at each time, a .json file a change.",
     policies="Bandits that play the test again, separated by commas; settings after a colon.",
@@ -81,15 +82,11 @@ def replay(
     seed: int = 0,
     from_: str | None = None,
     feature: str | None = None,
-    time: str | None = None,
     play: list[str] | None = None,
     context: list[str] | None = None,
     attribute: list[str] | None = None,
-    spelling: str | None = None,
-    late: float = 0.0,
-    contradicted: float = 0.01,
-    level: float = 0.95,
     as_json: bool = False,
+    **asked: Any,
 ) -> None:
     """What a bandit would have earned on a past A/B test, in earnings; with --from, what any policy
     would have, by chances that are recomputed from public hashes.
@@ -102,19 +99,23 @@ def replay(
             _history(from_, history, feature),
             dict(map(_played, play)) if play else None,
             unit=unit,
-            time=time,
             arm=arm,
             reward=reward,
             context=context or (),
             attributes=dict(map(parse.setting, attribute or ())),
-            spelling=spelling,
-            late=late,
-            contradicted=contradicted,
-            level=level,
+            **asked,
         )
-        _tell(found, found.said, as_json)
+        _print(found, found.said, as_json)
         return
-    if history is not None or feature or play or context or attribute or spelling or time:
+    if (
+        history is not None
+        or feature
+        or play
+        or context
+        or attribute
+        or asked["spelling"]
+        or asked["time"]
+    ):
         raise SettingError("a history and what goes with it need --from growthbook, belman or eppo")
     table = parse.table(data)
     given = parse.family_settings(setting or [])
@@ -123,7 +124,7 @@ def replay(
         parse.shown(words): parse.policy(words, len(table))
         for words in parse.split_policies(policies or "belman")
     }
-    with progress(parse.title(data), replays) as told:
+    with progress(parse.title(data), replays) as advance:
         played = what_if(
             table,
             players,
@@ -134,14 +135,14 @@ def replay(
             family=law,
             replays=replays,
             seed=seed,
-            progress=told,
+            progress=advance,
         )
-    _tell(played, (played.account.sentence, *played.account.said), as_json)
+    _print(played, (played.account.sentence, *played.account.said), as_json)
 
 
-def _tell(found: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
+def _print(found: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
     if as_json:
-        print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        print_json(found)
         return
     say(found.sentence)
     show(found.table())

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from belman import spec
 from belman.analysis import Analysis, analyse, texts
 from belman.cli import parse
-from belman.cli.commands import app, command
-from belman.cli.output import print_plain, say, show, write_page
-from belman.errors import SettingError, listing
+from belman.cli.commands import COMMON, app, command
+from belman.cli.output import check_ending, print_plain, say, show, write_report
+from belman.errors import SettingError
 from belman.families import Family
-from belman.files import replacing, write_atomically
 
-_WRITTEN = (".html", ".pdf", ".md", ".json")
+#: How an analysis is written, by the ending of the file.
+_WRITTEN: dict[str, Callable[..., Any]] = {
+    ".html": Analysis.to_html,
+    ".pdf": Analysis.to_pdf,
+    ".md": Analysis.to_markdown,
+    ".json": lambda found: found.to_json() + "\n",
+}
 
 
 @command(
     app,
+    passes_to=analyse,
     data="A table with a row per decision, or with totals: .csv, .parquet, …, - for stdin.",
     control="The arm that the others are compared with.",
     arm="The column of arms; by default arm, variant, group, …",
@@ -35,6 +44,7 @@ _WRITTEN = (".html", ".pdf", ".md", ".json")
     squares="The column of sums of squared rewards, where rows are totals of amounts.",
     empty="What an empty reward is: zero or missing; by default the column tells.",
     minimise="Less is better.",
+    level=COMMON["level"],
     family="A family, a distribution of rewards, for beliefs by it.",
     setting="A setting of the family, such as prior=(3,97); may be repeated.",
     stop="When to stop: one-look:delta=0.05, separated:delta=…, sure:level=…, loss-below:loss=…",
@@ -43,50 +53,26 @@ _WRITTEN = (".html", ".pdf", ".md", ".json")
 def report(
     data: Path,
     *,
-    control: str | None = None,
-    arm: str | None = None,
-    reward: str | None = None,
-    time: str | None = None,
     metric: list[str] | None = None,
-    unit: str | None = None,
-    before: str | None = None,
     by: list[str] | None = None,
     split: str | None = None,
-    holdout: str | None = None,
-    visitors: str | None = None,
-    squares: str | None = None,
-    empty: str | None = None,
-    minimise: bool = False,
     family: str | None = None,
     setting: list[str] | None = None,
     stop: str | None = None,
-    level: float = 0.95,
     as_json: bool = False,
     output: Path | None = None,
     open_: bool = False,
+    **asked: Any,
 ) -> None:
     """From a table of past data (arm, reward[, time, …]), or of totals, to a verdict."""
-    if output is not None and output.suffix.lower() not in _WRITTEN:
-        allowed = f"its name must end in {listing(_WRITTEN)}"
-        raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
+    check_ending(output, _WRITTEN)
     found = analyse(
         parse.table(data),
-        control=control,
-        arm=arm,
-        reward=reward,
-        time=time,
         metrics=metric or (),
-        unit=unit,
-        before=before,
         by=by or (),
         split=split if split in (None, "even") else parse.pairs(split or ""),
-        holdout=holdout,
-        visitors=visitors,
-        squares=squares,
-        empty=empty,
-        minimise=minimise,
         family=_family(family, setting or []),
-        level=level,
+        **asked,
         stop_when=None if stop is None else parse.stop_rule(stop),
     )
     if as_json:
@@ -95,7 +81,9 @@ def report(
         _print(found)
     file = output if output is not None else _beside(data) if open_ else None
     if file is not None:
-        _write(found, file, f"Report on {parse.title(data)}", as_json, open_)
+        writers = {name: partial(write, found) for name, write in _WRITTEN.items()}
+        title = f"Report on {parse.title(data)}"
+        write_report(file, title, writers, quiet=as_json, browser=open_)
 
 
 def _family(name: str | None, settings: list[str]) -> Family | None:
@@ -119,17 +107,3 @@ def _print(found: Analysis) -> None:
             say(part, style="dim" if part in found.notes else None)
         else:
             show(part)
-
-
-def _write(found: Analysis, file: Path, title: str, quiet: bool, browser: bool) -> None:
-    kind = file.suffix.lower()
-    if kind == ".html":
-        write_page(file, found.to_html(title), quiet=quiet, browser=browser)
-        return
-    if kind == ".pdf":
-        with replacing(file) as path:
-            found.to_pdf(path, title)
-    else:
-        write_atomically(file, found.to_markdown() if kind == ".md" else found.to_json() + "\n")
-    if not quiet:
-        say(f"wrote {file}")

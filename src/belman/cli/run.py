@@ -64,7 +64,7 @@ OPTIONS: dict[str, tuple[Any, Any, str]] = {
     "batch": (
         int,
         None,
-        "Decide so many turns by weights, and tell what came in at their end.",
+        "Decide this number of turns by weights, and tell what came in at their end.",
     ),
     "policies": (
         str,
@@ -97,8 +97,8 @@ def _option(name: str) -> inspect.Parameter:
     """Make an option that a config file may set; its default is filled in when both were read."""
     kind, default, words = OPTIONS[name]
     shown = ",".join(default) if isinstance(default, list) else str(default)
-    told = {"show_default": shown} if default or (default == 0 and kind is int) else {}
-    return option(name, kind | None, None, *_FLAGS.get(name, ()), help=words, **told)
+    default_shown = {"show_default": shown} if default or (default == 0 and kind is int) else {}
+    return option(name, kind | None, None, *_FLAGS.get(name, ()), help=words, **default_shown)
 
 
 @command(

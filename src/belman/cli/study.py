@@ -72,7 +72,7 @@ def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
     n="How many tickets.",
     context=CONTEXT,
     candidates=CANDIDATES,
-    top="Rank so many: the line ends in a tab and their names.",
+    top="How many to rank: the line ends in a tab and their names.",
     attribute="An attribute of the visitor or request, such as device=phone; may be repeated.",
     key="Idempotency key: the same key gives the same tickets again.",
 )

@@ -84,16 +84,16 @@ def create(
     """Create a study."""
     from belman.studies import open_study
 
-    told = {name: given for name, given in words.items() if given is not None}
-    given = {name: WORDS.get(name, Words()).read(told[name]) for name in told}
-    if "family" in told or setting:
-        law = told.get("family") or ("bernoulli" if "range" not in told else "bounded")
+    said = {name: given for name, given in words.items() if given is not None}
+    given = {name: WORDS.get(name, Words()).read(said[name]) for name in said}
+    if "family" in said or setting:
+        law = said.get("family") or ("bernoulli" if "range" not in said else "bounded")
         settings = parse.family_settings(setting or [])
         given["family"] = spec.build({"name": law, **settings}, Family)
-    if "policy" in told:
-        along = told.keys() & {*ALONG_FEATURES}
+    if "policy" in said:
+        along = said.keys() & {*ALONG_FEATURES}
         read = parse.dependent_policy if along else parse.policy
-        given["policy"] = read(told["policy"], horizon=10_000)
-    if "features" in told:
-        given["features"] = study_values.features(told["features"], given.get("arms"))
+        given["policy"] = read(said["policy"], horizon=10_000)
+    if "features" in said:
+        given["features"] = study_values.features(said["features"], given.get("arms"))
     say(repr(open_study(name, storage=storage, **given)))

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from belman.analysis import pdf
 from belman.cli import parse
-from belman.cli.commands import JSON_FOR_TABLE, app, command
-from belman.cli.output import print_plain, say, show, write_page
-from belman.errors import SettingError, listing
-from belman.files import replacing, write_atomically
+from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command
+from belman.cli.output import check_ending, print_plain, say, show, write_report
+from belman.errors import SettingError
+from belman.files import write_atomically
 from belman.measures.trial_plays import Rules
 from belman.measures.trials import randomisation_list
 from belman.measures.trials import trial as operating_characteristics
 from belman.table import Table
 
-_WRITTEN = (".html", ".pdf", ".csv")
-
 
 @command(
     app,
+    passes_to=operating_characteristics,
     rates="A scenario: rates of success, control's first, such as 0.3,0.5; may be repeated.",
     patients="How many patients there are.",
     prior="Beta counts of successes and failures that policies and the analysis begin with.",
@@ -35,6 +36,7 @@ _WRITTEN = (".html", ".pdf", ".csv")
     stop="Stop after a block at this chance of being better (two arms: or of being worse).",
     simulate="Play two arms as well, for policies that take too long to be computed exactly.",
     runs="Trials that are played of a scenario where it cannot be computed exactly.",
+    seed=COMMON["seed"],
     output="Write the report: FILE.html, FILE.pdf, or its table as FILE.csv.",
     list_=typer.Option("--list", help="Write the randomisation list: FILE.csv."),
     as_json=JSON_FOR_TABLE,
@@ -45,26 +47,15 @@ def trial(
     patients: int,
     policies: str = "belman,thompson,uniform",
     prior: str = "1,1",
-    block: int = 1,
-    floor: float = 0.0,
-    control_share: float | None = None,
-    delay: int = 0,
-    test: str = "unconditional",
-    alpha: float = 0.05,
-    threshold: float | None = None,
-    stop: float | None = None,
     simulate: bool = False,
-    runs: int = 10_000,
-    seed: int = 0,
     as_json: bool = False,
     output: Path | None = None,
     list_: Path | None = None,
     open_: bool = False,
+    **asked: Any,
 ) -> None:
     """Compute error, power and benefit of response-adaptive trials; exactly for two arms."""
-    if output is not None and output.suffix.lower() not in _WRITTEN:
-        allowed = f"its name must end in {listing(_WRITTEN)}"
-        raise SettingError(f"output={str(output)!r} cannot be written: {allowed}")
+    check_ending(output, (".html", ".pdf", ".csv"))
     seated = {
         parse.shown(words): parse.policy(words, patients)
         for words in parse.split_policies(policies)
@@ -74,10 +65,8 @@ def trial(
     if len(counts) != 2:
         raise SettingError(f"prior={prior!r} must be two counts, of successes and failures: 1,1")
     found = operating_characteristics(
-        seated, scenarios, patients, prior=(counts[0], counts[1]), block=block, floor=floor,
-        control_share=control_share, delay=delay, test=test, alpha=alpha, threshold=threshold,
-        stop=stop, exact=not simulate, runs=runs, seed=seed,
-    )  # fmt: skip
+        seated, scenarios, patients, prior=(counts[0], counts[1]), exact=not simulate, **asked
+    )
     if as_json:
         print_plain(found.table.to_json())
     else:
@@ -85,18 +74,17 @@ def trial(
             show(part) if isinstance(part, Table) else say(part, style="dim")
     title = f"A trial of {len(scenarios[0])} arms with {patients:,} patients"
     file = Path("trial.html") if output is None and open_ else output
-    if file is not None and file.suffix.lower() == ".html":
-        write_page(file, found.to_html(title), quiet=as_json, browser=open_)
-    elif file is not None and file.suffix.lower() == ".pdf":
-        with replacing(file) as path:
-            lines = [f"{row['setting']}: {row['value']}" for row in found.design]
-            parts: list[pdf.Part] = [(line, {}) for line in lines]
-            parts += [found.table, *((note, {}) for note in found.notes)]
-            pdf.write_parts(path, title, parts)
-    elif file is not None:
-        write_atomically(file, found.table.to_csv())
+    if file is not None:
+        lines = (f"{row['setting']}: {row['value']}" for row in found.design)
+        parts: list[pdf.Part] = [(line, {}) for line in lines]
+        parts += [found.table, *((note, {}) for note in found.notes)]
+        pages = partial(pdf.write_parts, parts=parts)
+        writers: dict[str, Any] = {".html": found.to_html, ".pdf": pages}
+        writers[".csv"] = found.table.to_csv
+        write_report(file, title, writers, quiet=as_json, browser=open_)
     if list_ is not None:
-        share = -1.0 if control_share is None else control_share
+        share = -1.0 if asked["control_share"] is None else asked["control_share"]
         arms = ["control", *(f"arm {i}" for i in range(1, len(scenarios[0])))]
-        drawn = randomisation_list(Rules(patients, block, floor, share), arms, seed)
+        rules = Rules(patients, asked["block"], asked["floor"], share)
+        drawn = randomisation_list(rules, arms, asked["seed"])
         write_atomically(list_, drawn.to_csv())

@@ -1,4 +1,4 @@
-"""What the page shows to whoever wants to know more: beliefs, the manifold, why this arm now."""
+"""What the details of the page show: beliefs, the manifold, why this arm now."""
 
 from __future__ import annotations
 

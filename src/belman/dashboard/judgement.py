@@ -15,8 +15,8 @@ from belman.studies.views.study_report import report_of
 MAX_LISTED = 50
 #: Arms with lifts and intervals at any look in the first verdict, and in those that follow.
 FIRST, MOST = 2, MAX_LISTED
-#: Studies of at most so many arms are shown with a verdict from the first view on; those of more
-#: get it soon after.
+#: The most arms of a study that is shown with a verdict from the first view on; larger ones get it
+#: soon after.
 EASY = 50
 #: Of the time between two verdicts, so much may go into the first of them; but whoever watches does
 #: not wait for the next one longer than this, if the first had to be compiled.

@@ -49,7 +49,7 @@ class Past:
         }
 
     def earnings(self, mean: float, wide: float) -> dict[str, Any]:
-        """The sum of rewards by the end of each step, beside so many times a mean, give or take."""
+        """The sum of rewards by the end of each step, beside as many times a mean, give or take."""
         begin = self._ends[:1] - self._course.width
         zero: NDArray[Any] = np.zeros(len(begin))
         counts = np.concatenate([zero, np.cumsum(self._counts)])

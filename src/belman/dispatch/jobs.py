@@ -101,7 +101,7 @@ class Waiter:
 
 
 class WaitingLine:
-    """Waiters in order; whoever holds the lock of the dispatcher may touch it."""
+    """Waiters in order, for the holder of the lock of the dispatcher."""
 
     def __init__(self) -> None:
         self._waiters: deque[Waiter] = deque()
@@ -131,7 +131,7 @@ class WaitingLine:
 
 
 def thread_waker() -> tuple[Callable[[], None], Callable[[float | None], Any]]:
-    """How to wake a thread, and how it waits (for so many seconds, or for ever)."""
+    """How to wake a thread, and how it waits (for a number of seconds, or for ever)."""
     event = threading.Event()
     return event.set, event.wait
 

@@ -114,7 +114,7 @@ class Roster:
         return job
 
     def complete(self, job: Job, spent: float, now: float) -> None:
-        """A job was done in so many seconds."""
+        """A job was done in `spent` seconds."""
         unit = self.unit or max(spent, LEAST)
         reward = spent / unit if self.learns == "time" else 1
         self.agents[job.queue].tell(job.server, reward)
@@ -125,7 +125,7 @@ class Roster:
         self._end(job, now, True)
 
     def fail(self, job: Job, spent: float, now: float) -> None:
-        """A job has failed after so many seconds."""
+        """A job has failed after `spent` seconds."""
         agent = self.agents[job.queue]
         if self.learns == "success":
             agent.tell(job.server, 0)
@@ -189,7 +189,7 @@ class Roster:
         return count == 0 or count < (slots.in_use(self.rng) if draw else slots.expected)
 
     def _admitted(self, able: Mapping[Hashable, Server]) -> list[Hashable]:
-        """Those whose breakers admit a job; were there none, whoever has rested most."""
+        """Those whose breakers admit a job; were there none, the one that has rested most."""
         good = [name for name, one in able.items() if one.record.admits(self.sent)]
         if able and not good and not any(one.record.probing for one in able.values()):
             good = [min(able, key=lambda name: able[name].record.due)]

@@ -57,7 +57,7 @@ def write(roster: Roster, now: float) -> str:
 
 
 def _moved(server: Server, seconds: float) -> Server:
-    """Return a server as it is by a clock that is so many seconds ahead."""
+    """Return a server as it is by a clock that is `seconds` ahead."""
     slots = server.slots
     if isinstance(slots, Capacity):
         slots = replace(slots, since=slots.since + seconds)

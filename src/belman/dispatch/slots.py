@@ -45,7 +45,7 @@ class LearntSlots:
 
 
 class FixedSlots:
-    """A server with so many slots, however its jobs go."""
+    """A server with a fixed number of slots, however its jobs go."""
 
     def __init__(self, count: int) -> None:
         if type(count) is not int or not 1 <= count <= MOST_SLOTS:

@@ -193,7 +193,7 @@ class Bounded(Family):
     def update_many(
         self, belief: ArrayLike, plays: int, total: float, squares: float | None = None
     ) -> Floats:
-        """After so many rewards of that sum and sum of squares; without these, as if of coins.
+        """After `plays` rewards of that sum and sum of squares; without these, as if of coins.
 
         >>> Bounded().update_many((0.0, 1.0, 1.0), 3, 1.2, 0.56).round(2).tolist()
         [0.64, 2.2, 2.8]

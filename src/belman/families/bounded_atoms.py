@@ -61,7 +61,7 @@ def law_of(prior: tuple[float, ...]) -> Floats:
 
 
 def prior_of(size: int, alpha: float, beta: float) -> tuple[float, ...]:
-    """The prior of so many atoms that expects as Beta(α, β) does, with nearly all at the ends.
+    """The prior of `size` atoms that expects as Beta(α, β) does, with nearly all at the ends.
 
     >>> prior = prior_of(9, 1.0, 1.0)
     >>> sum(prior), prior[0] == prior[-1] > 0.99

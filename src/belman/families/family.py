@@ -21,7 +21,7 @@ from belman.beliefs.belief import BeliefKernels
 from belman.engine import FIRST, LATER, Bundle, entry, factory, kernel
 from belman.engine.kernels import parts
 from belman.errors import FamilyError, PriorError, RewardError, listing, shown, unknown
-from belman.families.common_mean import weighted_mean
+from belman.families.searches import weighted_mean
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -260,7 +260,7 @@ class FamilyKernels(Bundle):
 
 
 def term_count(dimension: int) -> int:
-    """How many numbers per arm are kept for the evidence, with beliefs of so many coordinates.
+    """How many numbers per arm are kept for the evidence, with beliefs of `dimension` coordinates.
 
     >>> term_count(2), term_count(65)
     (3, 78)

@@ -20,12 +20,11 @@ from belman.beliefs.stretched import STEP, beta_fall, beta_reach, half_length, p
 from belman.engine import allocating_kernel, factory, kernel
 from belman.errors import FamilyError, unknown
 from belman.families import gamma_known_shape, log_normal, positive
-from belman.families.common_mean import searched
 from belman.families.family import LEAST, Family, FamilyKernels, Floats
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.log_normal import LogNormal
 from belman.families.positive import Positive, shape_of
-from belman.families.quantile_search import searched_quantile
+from belman.families.searches import searched, searched_quantile
 from belman.registry import register
 from belman.special import log_ratio
 

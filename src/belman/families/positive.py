@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from belman.beliefs import normal_gamma
 from belman.engine import kernel
 from belman.families import gaussian_unknown
-from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
 from belman.families.log_normal import LogNormal, bounded_exp
+from belman.families.searches import searched
 from belman.registry import register
 from belman.special import normal_quantile, ratio_excess
 

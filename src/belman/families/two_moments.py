@@ -17,8 +17,8 @@ from belman import chance
 from belman.beliefs import moments
 from belman.engine import kernel
 from belman.families import atoms, bernoulli
-from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
+from belman.families.searches import searched
 from belman.special import log_beta
 
 _ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded are coins
@@ -106,7 +106,7 @@ def sharpness(constants, mean, spread):
 
 @kernel
 def coins(constants, prior, plays, total, squares):
-    """The sharpness of an arm with so many rewards, of that sum and sum of squares."""
+    """The sharpness of an arm with `plays` rewards, of that sum and sum of squares."""
     soft = prior[0] + constants[0] * (total - squares)
     alpha, beyond = prior[1] + total, prior[2] + (plays - total)
     mean = alpha / (alpha + beyond)
@@ -115,7 +115,7 @@ def coins(constants, prior, plays, total, squares):
 
 @kernel
 def told(family, constants, belief, reward, coins):
-    """A reward that tells as much of the mean as so many coins: a quasi-likelihood. The belief is
+    """A reward that tells as much of the mean as `coins` coins: a quasi-likelihood. The belief is
     from then on as of coins.
     """
     first, second = moments.of_mean(belief)

@@ -60,7 +60,7 @@ def compare(states: str, own: Values, other: Values, times: float = 1.0) -> Chec
 
 
 def less(parts: Parts, player: str, rival: str, times: float = 1.0) -> Check:
-    """A player has less regret than a rival (or than so many times as much), run by run."""
+    """A player has less regret than a rival (or than `times` as much), run by run."""
     of = "" if times == 1.0 else f"{times:g} × "
     words = f"{player}: less regret than {of}{rival}"
     return compare(words, (player, last(parts, player)), (rival, last(parts, rival)), times)

@@ -111,7 +111,7 @@ class Judgement(NamedTuple):
         return Verdict.PICTURE if found is Verdict.REPRODUCED else Verdict.REFUTED
 
     def chance(self, runs: int) -> float | None:
-        """The chance that a protocol of so many runs a player shows all that the claim says.
+        """The chance that a protocol of this number of runs a player shows all that the claim says.
 
         Runs are drawn, with replacement and for each player apart, out of those that were played;
         None if the checks rest on no runs.

@@ -109,7 +109,7 @@ def with_interval(mean: float, half_width: float) -> str:
 def canvas(
     rows: int = 1, columns: int = 1, wide: float = 1.0, high: float = 1.0, **look: Any
 ) -> tuple[Picture, Any]:
-    """Make a picture of so many axes, as wide and high as that many screens, in the present theme.
+    """Make a picture of rows × columns of axes, `wide` and `high` in screens, in the present theme.
 
     `look` is what `pyplot.subplots` takes besides.
     """

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, unknown
 from belman.figures.figure import Effort, Figure, Part
 from belman.files import replacing, write_atomically
 from belman.lab.design import sources, versions
@@ -100,8 +100,7 @@ def draw_into(
     import matplotlib as mpl
 
     if ending not in FORMATS:
-        known = f"there are {listing(FORMATS)}{nearest(ending, FORMATS)}"
-        raise SettingError(f"unknown format {ending!r}: {known}")
+        raise SettingError(unknown("format", ending, FORMATS))
     mpl.use("Agg")
     from matplotlib import pyplot
 

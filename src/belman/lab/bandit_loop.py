@@ -77,18 +77,14 @@ def move_on(
 
 
 @kernel
-def begin_run(family, constants, world, seed, run, generators, theta):
-    """Fork the generators of a run, and draw its arms if they are random."""
+def prepare_run(family, constants, world, seed, run, generators, theta, means):
+    """Fork the generators of a run, draw its arms if they are random, and fill their means; the
+    best one is returned.
+    """
     for role in range(3):
         chance.fork(seed, run, role, generators[role])
     if world.size > 0:
         draw_world(family, constants, world, generators[WORLD], theta)
-
-
-@kernel
-def prepare_run(family, constants, world, seed, run, generators, theta, means):
-    """The same, with the mean of every arm; the best is returned."""
-    begin_run(family, constants, world, seed, run, generators, theta)
     fill_means(family, constants, theta, means)
     return best_of(means)
 

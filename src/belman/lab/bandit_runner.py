@@ -26,7 +26,7 @@ from belman.lab.policy_call import (
     NO_ARM,
     bind_policy,
     call_choose,
-    call_choose_open,
+    call_choose_among,
     forget_arms,
     look_at,
     values_of_turns,
@@ -104,7 +104,8 @@ class BanditRunner:
         given, bound = set_up(policy, problem.family, arms, self._memory)
         heard, world, progress = np.zeros(1), world_of(problem), Progress.blank()
         if problem.comes_and_goes:
-            call = bind_policy(call_choose_open, *bound, heard=heard, closed=world["closed"])
+            limits = {"shut": world["closed"], "limited": np.ones(1, dtype=np.bool_)}
+            call = bind_policy(call_choose_among, *bound, heard=heard, **limits)
         else:
             call = bind_policy(call_choose, *bound, heard=heard)
         play = self._entry.hold(

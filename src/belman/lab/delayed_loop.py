@@ -50,7 +50,7 @@ from belman.lab.telling import (
     send_out,
     show,
 )
-from belman.policies.dealing import imagine_asks, renew_row
+from belman.policies.dealing import copy_row, imagine_asks, renew_row
 from belman.policies.policy import Floats, Ledger, any_open
 
 _DOUBT = "variance of ln p that is doubt about the delays, early only"
@@ -123,16 +123,6 @@ def restore_own(knowledge, own):
             copy_row(own.kept, own.ledger, a)
             own.fresh[a] = 0.0
             knowledge.stale[a] = True
-
-
-@kernel
-def copy_row(source, target, arm):
-    """The row of an arm in another ledger."""
-    for i in range(source.beliefs.shape[1]):
-        target.beliefs[arm, i] = source.beliefs[arm, i]
-    target.plays[arm] = source.plays[arm]
-    target.sums[arm] = source.sums[arm]
-    target.squares[arm] = source.squares[arm]
 
 
 @kernel

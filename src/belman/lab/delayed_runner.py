@@ -32,7 +32,7 @@ from belman.problems.problem import Problem
 
 
 def look_turns(times: Floats, looks: int) -> NDArray[np.int64]:
-    """The last turn before each of so many moments, equally spaced until the end."""
+    """The last turn before each of `looks` moments, equally spaced until the end."""
     ends = times[-1] * np.arange(1, looks + 1) / looks
     return np.maximum(np.searchsorted(times, ends * (1.0 + 1e-12), side="right"), 1)
 

@@ -45,6 +45,7 @@ from belman.lab.run import check_sizes, run
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.stopping import check_rule, least_contrast, thresholds
 from belman.policies.policy import Floats, Policy, never_finished, pick_most
+from belman.problems.course import FIXED
 from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -172,6 +173,12 @@ def _checked(
     sizes = {"most" if budget is None else "budget": (horizon, 1), "runs": (runs, 1)}
     sizes |= {"seed": (seed, 0), "m": (m, 1)}
     check_sizes(problem, **sizes)
+    if problem.late or problem.played_as != "bandit" or problem.course != FIXED:
+        remedy = "give fixed means, such as belman.problems.bernoulli, or arms drawn in every run"
+        raise SettingError(
+            f"pure exploration is of arms that stay, whose rewards are told at once and truly: "
+            f"{remedy}, not a {type(problem).__name__}"
+        )
     if m > problem.arms:
         raise SettingError(f"m={m!r} is more than the {problem.arms} arms of this problem")
     is_number = isinstance(delta, (int, float)) and not isinstance(delta, bool)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.dealing import deal_and_forget
+from belman.policies.dealing import deal_and_forget, set_to_prior
 from belman.policies.policy import Floats, Ledger, Policy, any_open, choose_open
 
 #: No arm, and no turn: for calls that ask for half of what they could.
@@ -48,23 +48,6 @@ def call_choose(
     arm, _ = policy.choose(
         policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
     )
-    return arm
-
-
-@inlined_kernel
-def call_choose_open(
-    policy, family, constants, params, ledger, memory, rng, index, heard, closed, changed, turn,
-    turn_value,
-):  # fmt: skip
-    """The same among arms that are not closed."""
-    take_in(policy, family, constants, params, ledger, memory, heard, changed)
-    if turn == NO_TURN:
-        return NO_ARM
-    arm, ties = choose_open(
-        policy, family, constants, params, ledger, memory, turn, turn_value, rng, index, closed
-    )
-    if ties == 0:
-        arm, _ = any_open(index.size, closed, rng)
     return arm
 
 
@@ -129,7 +112,7 @@ def call_deal(
     decisions,
     turn, turn_value,
 ):  # fmt: skip
-    """Deal so many decisions, and forget them."""
+    """Deal a number of decisions, and forget them."""
     deal_and_forget(
         policy, family, constants, params, ledger, memory, turn, turn_value, decisions, rng, deal,
         kept, block,
@@ -189,8 +172,7 @@ def forget_arms(
 ) -> None:
     """Let a policy take these arms for new ones, when it looks at them next."""
     for arm in arms.tolist():
-        ledger.beliefs[arm] = prior
-        ledger.plays[arm] = ledger.sums[arm] = ledger.squares[arm] = 0.0
+        set_to_prior(ledger, prior, arm)
         policy.forget(memory, arm)
 
 
@@ -200,10 +182,6 @@ def reset(policy_call, prior, ledger, block, blank):
     for i in range(block.size):
         block[i] = blank[i]
     for a in range(ledger.plays.size):
-        for i in range(prior.size):
-            ledger.beliefs[a, i] = prior[i]
-        ledger.plays[a] = 0.0
-        ledger.sums[a] = 0.0
-        ledger.squares[a] = 0.0
+        set_to_prior(ledger, prior, a)
     for a in range(ledger.plays.size):
         call_address(policy_call, a, NO_TURN, 0.0)

@@ -31,7 +31,7 @@ class ServerPlayer(Protocol):
         """The place of the server for a job, with a note to get back at its end; None to wait."""
 
     def ended(self, note: Any, seconds: float, success: bool, now: float) -> None:
-        """A job has ended, so many seconds after it was sent."""
+        """A job has ended, `seconds` after it was sent."""
 
 
 #: Makes a player for a problem from a seed.

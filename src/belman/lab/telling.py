@@ -27,7 +27,7 @@ from belman.delays.log_rank import difference_found
 from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import call_address, kernel
 from belman.lab.policy_call import NO_TURN
-from belman.policies.dealing import count_provisional
+from belman.policies.dealing import count_provisional, set_to_prior
 from belman.policies.policy import Floats, Ledger, record
 
 AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS
@@ -85,11 +85,7 @@ class Clock(NamedTuple):
 def clear(knowledge, delays, tickets, prior):
     """As it is before the first turn."""
     for a in range(knowledge.pending.size):
-        for i in range(prior.size):
-            knowledge.truth.beliefs[a, i] = prior[i]
-        knowledge.truth.plays[a] = 0.0
-        knowledge.truth.sums[a] = 0.0
-        knowledge.truth.squares[a] = 0.0
+        set_to_prior(knowledge.truth, prior, a)
         knowledge.provisional[a, 0] = 0.0
         knowledge.provisional[a, 1] = 0.0
         knowledge.pending[a] = 0
@@ -194,11 +190,7 @@ def lose_sight(knowledge, delays, tickets, prior, clock, arm: int, turn: int):
                 where = slot(delays.counts, int(clock.times[ticket] / clock.width))
                 delays.counts.told[where] -= 1
             tickets.delay[ticket] = VOID
-    for i in range(prior.size):
-        knowledge.truth.beliefs[arm, i] = prior[i]
-    knowledge.truth.plays[arm] = 0.0
-    knowledge.truth.sums[arm] = 0.0
-    knowledge.truth.squares[arm] = 0.0
+    set_to_prior(knowledge.truth, prior, arm)
     knowledge.provisional[arm, :] = 0.0
     knowledge.pending[arm] = 0
     knowledge.stale[arm] = True

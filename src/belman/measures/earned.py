@@ -14,7 +14,7 @@ _SCORE = 1.959963984540054  # standard deviations of a central 95 %
 
 
 class Earned(NamedTuple):
-    """The sum of so many rewards, and what an even split over the arms would have earned by what is
+    """The sum of some rewards, and what an even split over the arms would have earned by what is
     believed of them now, with its credible interval of 95 %.
     """
 

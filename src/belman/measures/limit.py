@@ -26,7 +26,7 @@ from belman.engine import entry, kernel
 from belman.errors import SettingError
 from belman.measures import priced_plays
 from belman.measures.best import expected_losses
-from belman.measures.offsets import offsets_of
+from belman.measures.priced_plays import offsets_of
 from belman.problems.problem import Problem
 from belman.problems.stationary import RandomStationary
 from belman.validate import require_whole
@@ -133,7 +133,7 @@ def most_successes(priors: Floats, horizon: int) -> float:
         return float(horizon * priors[0, 0] / priors[0].sum())
     middle = horizon if len(priors) == 3 else 0
     first, second, third = priors[0], priors[1 if middle else 0], priors[-1]
-    sizes = offsets_of(horizon, middle, np.zeros((horizon + 2, middle + 1), dtype=np.int64))
+    sizes = offsets_of(horizon, middle)
     value = np.zeros(int(sizes[horizon + 1, 0]))
     entry(_walk_back)(
         horizon=horizon, middle=middle, priors=np.array([first, second, third]),
@@ -142,66 +142,8 @@ def most_successes(priors: Floats, horizon: int) -> float:
     return float(value[0])
 
 
-def given_away(
-    priors: Floats, horizon: int, chosen: NDArray[np.int64], won: NDArray[np.int64]
-) -> Floats:
-    """What each course of play of two or three arms with these Beta priors gave away: over its
-    turns, what the best arm would have let one expect of all rewards to come, less what the chosen
-    one did. Its mean is what a policy lacks to the best possible, with little noise.
-
-    Parameters
-    ----------
-    priors
-        The Beta prior of each arm (K × 2).
-    horizon
-        The number of turns.
-    chosen, won
-        The arm of every turn, and whether it brought a reward (R × horizon). Outcomes must be drawn
-        as the priors and what was seen by then let one expect.
-
-    Returns
-    -------
-    ndarray
-        Of every course (R).
-    """
-    middle = horizon if len(priors) == 3 else 0
-    three = np.array([priors[0], priors[1 if middle else 0], priors[-1]])
-    offsets = offsets_of(horizon, middle, np.zeros((horizon + 2, middle + 1), dtype=np.int64))
-    value = np.zeros(int(offsets[horizon + 1, 0]))
-    back = entry(_step_back).hold(
-        horizon=horizon, middle=middle, priors=three, offsets=offsets, value=value
-    )
-    arms = np.where(chosen == len(priors) - 1, 2, chosen)
-    used, rows = (0, 1, 2) if middle else (0, 2), np.arange(len(arms))
-    plays, wins = np.zeros((len(arms), 3), np.int64), np.zeros((len(arms), 3), np.int64)
-    for t in range(horizon):
-        plays[rows, arms[:, t]] += 1
-        wins[rows, arms[:, t]] += won[:, t]
-
-    def worth(arm: int) -> Floats:
-        chance_of_one = (three[arm, 0] + wins[:, arm]) / (three[arm].sum() + plays[:, arm])
-        found = np.zeros(len(arms))
-        for more, likely in ((1, chance_of_one), (0, 1.0 - chance_of_one)):
-            n, m = plays[:, 0] + (arm == 0), plays[:, 1] + (arm == 1)
-            s = [wins[:, a] + more * (a == arm) for a in range(3)]
-            last = horizon - n - m + 1
-            found += likely * (more + value[offsets[n, m] + (s[0] * (m + 1) + s[1]) * last + s[2]])
-        return found
-
-    lost = np.zeros(len(arms))
-    for t in range(horizon - 1, -1, -1):
-        plays[rows, arms[:, t]] -= 1
-        wins[rows, arms[:, t]] -= won[:, t]
-        expected = np.array(
-            [worth(arm) if arm in used else np.zeros(len(arms)) for arm in range(3)]
-        )
-        lost += expected.max(axis=0) - expected[arms[:, t], rows]
-        back(t)
-    return lost
-
-
 @kernel
-def _step_back(horizon: int, middle: int, priors, offsets, value, t: int):
+def step_back(horizon: int, middle: int, priors, offsets, value, t: int):
     """Overwrite what is expected from t + 1 turns on by what is expected from t.
 
     A state is (n₁, n₂, s₁, s₂, s₃), plays of two arms and successes of all. It reads states whose
@@ -240,7 +182,7 @@ def _step_back(horizon: int, middle: int, priors, offsets, value, t: int):
 def _walk_back(horizon: int, middle: int, priors, offsets, value):
     """Overwrite what is expected after the last turn by what is expected before the first."""
     for t in range(horizon - 1, -1, -1):
-        _step_back(horizon, middle, priors, offsets, value, t)
+        step_back(horizon, middle, priors, offsets, value, t)
 
 
 @kernel

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from belman.engine import kernel
 from belman.measures.lift import MeanLaws, quantile_at_score
+from belman.policies.thompson.thompson import chances_of_largest
 
 Floats = NDArray[np.float64]
 
 #: Normal scores of the quantiles: dense where most of the mass is.
 _SCORES = np.concatenate([[-5.0, -4.0, -3.5], np.arange(-3.0, 3.01, 0.25), [3.5, 4.0, 5.0]])
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
 @kernel
@@ -82,20 +82,6 @@ def worth_most(family: MeanLaws, beliefs: Floats, prices: Floats) -> Floats:
     own = {name: column[contenders] for name, column in given.items()}
     ends = {"low": low[contenders], "high": high[contenders]}
     family.enter(_fill_levels, **own, **ends, points=points, out=levels)
-    chances[contenders] = _shares_of_largest(levels)
+    from_zero = np.hstack([np.zeros((len(levels), 1)), levels])
+    chances[contenders] = chances_of_largest(from_zero)
     return chances
-
-
-def _shares_of_largest(levels: Floats) -> Floats:
-    """The chance of each row, a distribution function at rising points, to be of the largest."""
-    first = np.zeros((len(levels), 1))
-    rises = np.diff(np.hstack([first, levels]), axis=1)
-    start = np.hstack([first, levels[:, :-1]])
-    chances = np.zeros(len(levels))
-    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        at = start + 0.5 * (1.0 + node) * rises
-        ahead = np.cumprod(np.vstack([np.ones_like(at[:1]), at[:-1]]), axis=0)
-        behind = np.cumprod(np.vstack([np.ones_like(at[:1]), at[:0:-1]]), axis=0)[::-1]
-        chances += 0.5 * weight * (rises * ahead * behind).sum(axis=1)
-    total = float(chances.sum())
-    return chances / total if total > 0.0 else np.full(len(levels), 1.0 / len(levels))

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import entry, kernel
-from belman.measures.offsets import offsets_of
 
 Floats = NDArray[np.float64]
 #: The longest horizon (V then takes 0.7 GB), and the most arms × horizon².
@@ -39,6 +38,19 @@ _KNOWN = 50_000  # draws of what arms are like, by which its means are known
 _GRID = ((-0.35, -0.1, 0.15, 0.4, 0.65), (0.2, 0.5, 0.8, 1.2, 1.6), (1.0, 0.7, 0.4, 0.2))
 _MIDDLE = (2, 2, 0)
 _SCORE = 1.959963984540054  # standard deviations of a central 95 %
+
+
+def offsets_of(horizon: int, middle: int) -> NDArray[np.int64]:
+    """Compute where the states with n₁ plays of a first arm and n₂ of a middle one begin in the
+    array of a dynamic programme over counts; its length is at [horizon + 1, 0].
+    """
+    found, place = np.zeros((horizon + 2, middle + 1), dtype=np.int64), 0
+    for n in range(horizon + 1):
+        for m in range(min(middle, horizon - n) + 1):
+            found[n, m] = place
+            place += (n + 1) * (m + 1) * (horizon - n - m + 1)
+    found[horizon + 1, 0] = place
+    return found
 
 
 class Bound(NamedTuple):
@@ -150,7 +162,7 @@ class Relaxation:
 
     def __init__(self, prior: Floats, arms: int, horizon: int) -> None:
         self.prior, self.arms, self.horizon = prior, arms, horizon
-        self._offsets = offsets_of(horizon, 0, np.zeros((horizon + 2, 1), dtype=np.int64))
+        self._offsets = offsets_of(horizon, 0)
         self._value = np.zeros(int(self._offsets[horizon + 1, 0]), dtype=np.float32)
         self._pay = np.zeros((arms, horizon, horizon), dtype=np.float32)
 

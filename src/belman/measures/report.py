@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import spec
-from belman.errors import ArmError, listing, nearest
+from belman.errors import ArmError, listing, nearest, unknown
 from belman.escaping import for_terminal
 from belman.families.family import Family
 from belman.measures import bet_intervals, sentences, sequences
@@ -160,9 +160,7 @@ class Report:
         for found in self.arms:
             if found.arm == arm:
                 return found
-        names = [found.arm for found in self.arms]
-        known = f"this report has {listing(names)}{nearest(arm, names)}"
-        raise ArmError(f"unknown arm {arm!r}: {known}")
+        raise ArmError(unknown("arm", arm, [found.arm for found in self.arms], "this report has"))
 
     def table(self) -> Table:
         """One row an arm; `low` and `high` are credible, `from … to` holds at any look."""

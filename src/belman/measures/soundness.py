@@ -181,7 +181,7 @@ _FEW = 20
 
 
 def late_rewards(asked: int, told: int, waiting: int, only_successes: bool) -> Finding | None:
-    """Say that outcomes count in the order in which they are told, where so many are not told yet
+    """Say that outcomes count in the order in which they are told, where many are not told yet
     that it matters; an alarm where failures are not told at all.
 
     >>> print(late_rewards(1_000, 700, 300, False).sentence)

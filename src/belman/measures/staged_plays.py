@@ -56,7 +56,7 @@ class World(NamedTuple):
     deviation: float | None = None
 
     def drawn(self, rng: np.random.Generator, counts: NDArray[np.int64]) -> Floats:
-        """Return sums of so many rewards of every arm."""
+        """Draw sums of the rewards of every arm, `counts` of each."""
         if self.deviation is None:
             return rng.binomial(counts, self.means).astype(np.float64)
         return rng.normal(counts * self.means, self.deviation * np.sqrt(counts))

@@ -24,7 +24,7 @@ from belman.errors import PolicyError
 from belman.families import Bernoulli
 from belman.lab.bandit_runner import in_one_block
 from belman.lab.policy_call import values_of_turns
-from belman.measures.offsets import offsets_of
+from belman.measures.priced_plays import offsets_of
 from belman.policies.dealing import Deal, deal_and_forget
 from belman.policies.policy import (
     Ledger,
@@ -214,7 +214,7 @@ def all_courses(policy: Policy, prior: tuple[float, float], rules: Rules) -> End
     less than 1 if chances of the policy are not known.
     """
     horizon, size = rules.patients, rules.block
-    offsets = offsets_of(horizon, 0, np.zeros((horizon + 2, 1), dtype=np.int64))
+    offsets = offsets_of(horizon, 0)
     value = np.zeros(int(offsets[horizon + 1, 0]))
     value[0], ended = 1.0, np.zeros_like(value if rules.stop <= 1.0 else value[:0])
     binomials = np.array(
@@ -314,46 +314,6 @@ def _play(
                     most = max(most, better if arms > 2 else max(better, 1.0 - better))
                 if most >= rules[4]:
                     break
-
-
-@kernel
-def _play_believed(
-    policy, family, constants, params, prior, ledger, memory, kind: int, turn_values, rng, deal,
-    stored, block, blank, chosen, won,
-):  # fmt: skip
-    """Play a course in every row (R × horizon), outcomes as likely as beliefs have it."""
-    for run in range(len(chosen)):
-        for i in range(block.size):
-            block[i] = blank[i]
-        for a in range(deal.indices.size):
-            policy.refresh(family, constants, params, ledger, memory, a)
-        for t in range(turn_values.size):
-            deal.indices[:] = 0.0
-            arm, _ = policy.choose(
-                policy, family, constants, params, ledger, memory, t + 1, turn_values[t], rng,
-                deal.indices,
-            )  # fmt: skip
-            likely = (prior[0] + ledger.sums[arm]) / (prior[0] + prior[1] + ledger.plays[arm])
-            outcome = 1.0 * (chance.uniform(rng) < likely)
-            chosen[run, t], won[run, t] = arm, int(outcome)
-            record(family, constants, ledger, arm, outcome)
-            policy.learn(family, constants, params, ledger, memory, arm, outcome)
-            policy.refresh(family, constants, params, ledger, memory, arm)
-
-
-def believed_courses(
-    policy: Policy, prior: tuple[float, float], arms: int, horizon: int, runs: int, seed: int
-) -> tuple[Counts, Counts]:
-    """The arm and the outcome of every turn (runs × horizon) where chances are drawn from the
-    prior: a course is as likely as what is known at each turn makes it.
-    """
-    given = given_to(policy, prior, arms, seed)
-    chosen, won = np.zeros((runs, horizon), np.int64), np.zeros((runs, horizon), np.int64)
-    entry(_play_believed, policy=policy.kernels, family=Bernoulli().kernels)(
-        **given, turn_values=values_of_turns(policy, arms, horizon),
-        blank=given["block"].copy(), chosen=chosen, won=won,
-    )  # fmt: skip
-    return chosen, won
 
 
 def played(

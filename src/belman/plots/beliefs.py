@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 
-from belman.errors import ArmError, listing, nearest
+from belman.errors import ArmError, unknown
 from belman.measures.seen_beliefs import (
     BeliefDensities,
     Believer,
@@ -31,8 +31,7 @@ def highlighted(
     positions = {arm: position for position, arm in enumerate(arms)}
     for arm in highlight:
         if arm not in positions:
-            shown = f"this picture shows {listing(arms)}{nearest(arm, arms)}"
-            raise ArmError(f"unknown arm {arm!r}: {shown}")
+            raise ArmError(unknown("arm", arm, arms, "this picture shows"))
     return [positions[arm] for arm in highlight]
 
 

@@ -20,7 +20,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from matplotlib.transforms import Bbox
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, unknown
 
 #: Okabe and Ito's palette without its yellow, which is too pale for a line.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -48,8 +48,7 @@ def theme(size: str = "screen", ground: str = "light") -> Iterator[None]:
     """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark')."""
     for given, known in ((size, SIZES), (ground, _INK)):
         if given not in known:
-            there = f"there are {listing(known)}{nearest(given, known)}"
-            raise SettingError(f"unknown style {given!r}: {there}")
+            raise SettingError(unknown("style", given, known))
     width, height, letters = SIZES[size]
     ink, paper = _INK[ground]
     settings: Any = {

@@ -6,11 +6,13 @@ The interval of means that n rewards cannot tell from their average μ̂: n·d(�
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
+from belman.policies.memory import Floats, part
 from belman.policies.policy import Policy
 
 #: The least variance, so that divergences divide by it.
@@ -33,6 +35,12 @@ class ByAverages(Policy):
 
     def about(self, family: Family) -> tuple[float, ...]:
         return (plays_needed(family),)
+
+
+class Mean(NamedTuple):
+    """The average of every arm, infinite before its first play."""
+
+    mean: Floats = part("K")
 
 
 @kernel
@@ -86,7 +94,7 @@ def keep_terms(family, constants, mean, spread, scratch, terms, arm):
 
 @kernel
 def keep_terms_of(family, constants, belief, worth, mean, spread, scratch, terms, arm):
-    """Renew it by all that a belief knows, taken for so many rewards of that mean and spread."""
+    """Renew it by all that a belief knows, taken for `worth` rewards of that mean and spread."""
     family.terms_of(family, constants, belief, worth, mean, spread, False, scratch)
     for i in range(scratch.size):
         terms[i, arm] = scratch[i]

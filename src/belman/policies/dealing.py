@@ -30,6 +30,26 @@ ONE_BY_ONE = 16
 
 
 @kernel
+def set_to_prior(ledger, prior, arm):
+    """Take an arm as if none of its rewards had been told."""
+    for i in range(prior.size):
+        ledger.beliefs[arm, i] = prior[i]
+    ledger.plays[arm] = 0.0
+    ledger.sums[arm] = 0.0
+    ledger.squares[arm] = 0.0
+
+
+@kernel
+def copy_row(source, target, arm):
+    """Copy the row of an arm to another ledger."""
+    for i in range(source.beliefs.shape[1]):
+        target.beliefs[arm, i] = source.beliefs[arm, i]
+    target.plays[arm] = source.plays[arm]
+    target.sums[arm] = source.sums[arm]
+    target.squares[arm] = source.squares[arm]
+
+
+@kernel
 def _imagined_rewards(family, constants, ledger, arm, before):
     """The reward, and its square, of an outstanding ask: the averages so far, or what the belief
     expected `before`; where that was infinite, what it expects since it imagined one.
@@ -81,11 +101,7 @@ def _count(ledger, arm, successes, failures):
 @kernel
 def count_provisional(truth, provisional, working, arm):
     """The row of an arm: what was told, and what counts provisionally (K × 2)."""
-    for j in range(truth.beliefs.shape[1]):
-        working.beliefs[arm, j] = truth.beliefs[arm, j]
-    working.plays[arm] = truth.plays[arm]
-    working.sums[arm] = truth.sums[arm]
-    working.squares[arm] = truth.squares[arm]
+    copy_row(truth, working, arm)
     successes, failures = provisional[arm, 0], provisional[arm, 1]
     if successes != 0.0 or failures != 0.0:
         _count(working, arm, successes, failures)
@@ -150,7 +166,7 @@ def open_indices(deal):
 
 @kernel
 def deal_to(policy, family, constants, params, ledger, memory, deal, arm, count):
-    """Count so many decisions for an arm as observed at their expectation; fewer, if negative."""
+    """Count decisions for an arm as observed at their expectation; fewer, if negative."""
     if count > 0.0:
         imagine_asks(family, constants, ledger, arm, deal.dealt[arm], count, deal.scratch)
     else:
@@ -181,7 +197,7 @@ def deal_and_forget(
     policy, family, constants, params, ledger, memory, turn, value, decisions, rng, deal, kept,
     block,
 ):  # fmt: skip
-    """Deal so many decisions, arms never tried first; the block of ledger and memory stays."""
+    """Deal a number of decisions, arms never tried first; the block of ledger and memory stays."""
     for i in range(block.size):
         kept[i] = block[i]
     for a in range(deal.dealt.size):

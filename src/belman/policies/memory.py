@@ -59,7 +59,7 @@ class NoMemory(NamedTuple):
 
 
 class Sizes:
-    """How large the parts of a memory are, for so many arms and numbers of a belief."""
+    """How large the parts of a memory are, for a number of arms and of numbers of a belief."""
 
     def __init__(self, policy: object, arms: int, dimension: int = 0, **more: int) -> None:
         self._policy = policy

@@ -366,7 +366,7 @@ class Policy(ABC):
         Raises
         ------
         PolicyError
-            If there is no such policy for the family or for so few or so many arms.
+            If there is no such policy for the family or for that number of arms.
         """
         self.about(family)
 

@@ -8,14 +8,13 @@ largest, while the budget lasts. Regret is by the true means, and what is earned
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from belman.engine import factory, kernel
 from belman.errors import SettingError
 from belman.problems.course import CourseKernels, best_of
-from belman.problems.problem import Floats, Problem
+from belman.problems.problem import Floats, Layer, Problem
 from belman.validate import require_number
 
 
@@ -48,10 +47,9 @@ def falsified(inner: CourseKernels) -> CourseKernels:
 
 
 @dataclass(frozen=True)
-class Corrupted(Problem):
+class Corrupted(Layer):
     """A problem whose rewards are falsified by `budget` in all; made by `corrupted`."""
 
-    problem: Problem
     budget: float
     ends: tuple[float, float]
 
@@ -65,18 +63,6 @@ class Corrupted(Problem):
         object.__setattr__(self, "ends", (low, high))
 
     @property
-    def arms(self) -> int:
-        return self.problem.arms
-
-    @property
-    def parameters(self) -> Floats:
-        return self.problem.parameters
-
-    @property
-    def comes_and_goes(self) -> bool:  # type: ignore[override]
-        return self.problem.comes_and_goes
-
-    @property
     def course(self) -> CourseKernels:  # type: ignore[override]
         return falsified(self.problem.course)
 
@@ -85,16 +71,8 @@ class Corrupted(Problem):
         return np.array([*self.problem.numbers, self.budget, *self.ends])
 
     @property
-    def table(self) -> Floats:
-        return self.problem.table
-
-    @property
     def state_size(self) -> int:
         return self.problem.state_size + 1
-
-    @property
-    def findings(self) -> dict[str, Any]:
-        return self.problem.findings
 
 
 def corrupted(

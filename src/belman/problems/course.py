@@ -30,7 +30,7 @@ class Course(NamedTuple):
 
     @classmethod
     def blank(cls, arms: int, parameters: int, state: int) -> Course:
-        """Room for so many arms, parameters and numbers of the world."""
+        """Make room for the arms, their parameters and the numbers of the world."""
         return cls(
             np.zeros((arms, parameters)),
             np.zeros(arms),

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from belman.errors import SettingError
-from belman.problems.course import CourseKernels
-from belman.problems.problem import Floats, Problem
+from belman.problems.problem import Floats, Layer, Problem
 from belman.validate import is_number, require_one_of, require_whole
 
 #: When players are told of a reward, as kernels know it.
@@ -30,7 +29,7 @@ PLAYED = ("bandit", "featured")
 
 
 @dataclass(frozen=True)
-class Delayed(Problem):
+class Delayed(Layer):
     """A problem whose rewards come late, or whose decisions are made in batches; made by
     `belman.problems.delayed` and `belman.problems.batched`.
 
@@ -39,7 +38,6 @@ class Delayed(Problem):
     players give weights, unless they decide one by one.
     """
 
-    problem: Problem
     quantiles: tuple[tuple[float, ...], ...]
     window: float
     arrivals: float
@@ -81,51 +79,11 @@ class Delayed(Problem):
             raise SettingError(f"quantiles of a delay must rise {ends}")
 
     @property
-    def arms(self) -> int:
-        return self.problem.arms
-
-    @property
     def sizes(self) -> dict[str, int]:
         return {"arm": self.arms, "look": self.looks, "coordinate": self.family.dimension}
 
-    @property
-    def parameters(self) -> Floats:
-        return self.problem.parameters
-
-    @property
-    def world(self) -> Floats:
-        return self.problem.world
-
-    @property
-    def played_as(self) -> str:  # type: ignore[override]
-        return self.problem.played_as
-
-    @property
-    def course(self) -> CourseKernels:  # type: ignore[override]
-        return self.problem.course
-
-    @property
-    def comes_and_goes(self) -> bool:  # type: ignore[override]
-        return self.problem.comes_and_goes
-
-    @property
-    def numbers(self) -> Floats:
-        return self.problem.numbers
-
-    @property
-    def table(self) -> Floats:
-        return self.problem.table
-
-    @property
-    def state_size(self) -> int:
-        return self.problem.state_size
-
-    @property
-    def findings(self) -> dict[str, Any]:
-        return self.problem.findings
-
     def times(self, horizon: int) -> Floats:
-        """When each of so many visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
+        """When each of `horizon` visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
         numbers = np.arange(1.0, horizon + 1.0) / self.arrivals
         return np.log1p(self.growth * numbers) / self.growth if self.growth > 0.0 else numbers
 
@@ -149,8 +107,8 @@ def delayed(
     "window" of each closes, "early" (they learn the distribution of the delays, and what silence
     says: see `belman.delays`), "late" (every reward after its delay, also one of 0, of which the
     world says nothing: what delays alone cost), or the "naive" way: successes when they come,
-    failures when the window closes. What players believe is kept at so many `looks`, equally spaced
-    in time.
+    failures when the window closes. What players believe is kept at `looks` moments, equally
+    spaced in time.
 
     >>> from scipy import stats
     >>> from belman.problems import bernoulli

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,3 +83,25 @@ class Problem(ABC):
     def findings(self) -> dict[str, Any]:
         """What results say of the problem beside its description."""
         return {}
+
+
+def _of_inner(name: str) -> Any:
+    return property(attrgetter(f"problem.{name}"))
+
+
+@dataclass(frozen=True)
+class Layer(Problem):
+    """A problem around another one: the same arms, whose rewards are told otherwise."""
+
+    problem: Problem
+
+    arms = _of_inner("arms")
+    parameters = _of_inner("parameters")
+    world = _of_inner("world")
+    played_as = _of_inner("played_as")
+    course = _of_inner("course")
+    comes_and_goes = _of_inner("comes_and_goes")
+    numbers = _of_inner("numbers")
+    table = _of_inner("table")
+    state_size = _of_inner("state_size")
+    findings = _of_inner("findings")

@@ -25,6 +25,7 @@ from belman.problems.course import (
     fill_means,
 )
 from belman.problems.problem import Floats, Problem
+from belman.problems.stationary import check_drawn
 from belman.validate import require_number, require_whole
 
 _PLACES = 257  # of the table of means
@@ -196,7 +197,7 @@ class _Random(Problem):
 
 @dataclass(frozen=True)
 class Jumping(_Random):
-    """Means that are drawn anew at so many random turns; `changing(…, seed=None)` makes it."""
+    """Means that are drawn anew at a number of random turns; `changing(…, seed=None)` makes it."""
 
     horizon: int
     changes: int
@@ -267,15 +268,9 @@ class Renewing(Problem):
     course = RENEWALS
 
     def __post_init__(self) -> None:
-        require_whole("arms", self.number)
+        check_drawn(self)
         require_number("chance", self.chance, 1e-9, 1.0)
         object.__setattr__(self, "chance", float(self.chance))
-        object.__setattr__(self, "prior", self.family.check_prior(self.prior))
-        if self.between is not None:
-            low, high = self.between
-            if not self.family.coin or not 0.0 <= low < high <= 1.0:
-                what = f"between={self.between!r} is for Bernoulli means"
-                raise SettingError(f"{what}: 0 ≤ low < high ≤ 1")
 
     @property
     def arms(self) -> int:

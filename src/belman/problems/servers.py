@@ -2,7 +2,7 @@
 
 Arrivals and services have any distribution. A server works on as many jobs at once as it has slots;
 others sent to it wait there, first come first served. What a job would take at every server, and
-how lucky it is, is its own: whoever dispatches meets the same jobs.
+how lucky it is, is its own: every dispatcher meets the same jobs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, listing, unknown
 
 Floats = NDArray[np.float64]
 #: A mean (times are then exponential), a distribution of SciPy, or a function of a NumPy generator
@@ -45,7 +45,7 @@ class Servers:
     arrivals: Mapping[Hashable, Law]  # by class: jobs per second, or the distribution of the gaps
 
     def jobs(self, count: int, generator: np.random.Generator) -> list[Arrival]:
-        """The first so many jobs of all classes, in the order in which they come."""
+        """Return the first `count` jobs of all classes, in the order in which they come."""
         streams = [self._stream(name, count, generator) for name in self.arrivals]
         every = sorted(itertools.chain(*streams), key=lambda job: job.time)
         return every[:count]
@@ -136,8 +136,7 @@ def _by_server(given: Any, name: Hashable, default: Any, names: tuple[Hashable, 
         return given
     for key in given:
         if key not in names:
-            known = f"there are {listing(names)}{nearest(key, names)}"
-            raise SettingError(f"unknown server {key!r}: {known}")
+            raise SettingError(unknown("server", key, names))
     return given.get(name, default)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +56,17 @@ class Stationary(Problem):
         return np.array([self.family.parameter_of(mean) for mean in self.means])
 
 
+def check_drawn(problem: Any) -> None:
+    """Check the `number`, the `prior` and the interval (`between`) of arms that are drawn."""
+    require_whole("arms", problem.number)
+    object.__setattr__(problem, "prior", problem.family.check_prior(problem.prior))
+    if problem.between is not None:
+        low, high = problem.between
+        if not problem.family.coin or not 0.0 <= low < high <= 1.0:
+            what = f"between={problem.between!r} is for Bernoulli means"
+            raise SettingError(f"{what}: 0 ≤ low < high ≤ 1")
+
+
 @dataclass(frozen=True)
 class RandomStationary(Problem):
     """New arms in every run: θ from `prior`, a belief of the family; means scaled to `between`.
@@ -68,13 +80,7 @@ class RandomStationary(Problem):
     between: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        require_whole("arms", self.number)
-        object.__setattr__(self, "prior", self.family.check_prior(self.prior))
-        if self.between is not None:
-            low, high = self.between
-            if not self.family.coin or not 0.0 <= low < high <= 1.0:
-                what = f"between={self.between!r} is for Bernoulli means"
-                raise SettingError(f"{what}: 0 ≤ low < high ≤ 1")
+        check_drawn(self)
 
     @property
     def arms(self) -> int:

@@ -86,7 +86,7 @@ def idempotency_key(scope: Scope, in_body: str | None = None) -> str | None:
 
 
 def charge(scope: Scope, more: int) -> None:
-    """Count a request as so many more: those who ask for many tickets at once wait the longer."""
+    """Count a request as `more` requests: a caller who asks for many tickets waits the longer."""
     caller = caller_of(scope)
     if caller is not None and more > 0:
         scope["belman.rate"].charge(caller.name, more)
@@ -109,7 +109,7 @@ class RateLimit:
         return allowed
 
     def charge(self, caller: str, more: int) -> None:
-        """Count so many more of a caller who was allowed in: a debt, paid by waiting."""
+        """Count `more` requests of a caller who was allowed in: a debt, paid by waiting."""
         left, since = self._buckets.get(caller, (self._most, time.monotonic()))
         self._buckets[caller] = (left - more, since)
 
@@ -254,7 +254,7 @@ def _too_many() -> RefusedError:
 
 @lru_cache
 def _check_origin(method: str, host: bytes, origin: bytes) -> None:
-    """Without keys, no other site's page may act through the browser of whoever runs this."""
+    """Without keys, no other site's page may act through the browser of its operator."""
     named, site = host.decode("latin-1"), origin.decode("latin-1")
     if _host(f"//{named}", "hostname") not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")

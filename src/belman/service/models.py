@@ -19,7 +19,7 @@ _OWN, _FADING = Evidence(), FadingEvidence()
 
 
 def exposure_at(dial: float) -> Exposure:
-    """The exposure of a dial from 0 (explore only) over ½ (BelMan's own) to 1 (as good as greedy).
+    """The exposure of a dial from 0 (explore only) over ½ (BelMan's own) to 1 (next to greedy).
 
     Above ½ the gain of `Evidence` is multiplied by 10^(2(2d − 1)), which makes it greedier. With
     less it would be IMED at most, so below ½ the weight of `FadingEvidence` is multiplied by the

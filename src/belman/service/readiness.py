@@ -12,7 +12,7 @@ from belman.service.registry import Registry
 
 log = logging.getLogger("belman.service")
 
-KEPT_SECONDS = 1.0  # for so long an answer is as good as a new one
+KEPT_SECONDS = 1.0  # seconds for which an answer is used again
 PATIENCE = 2.0  # seconds that a look may wait for somebody who writes
 
 #: Changes nothing, and yet has to find room on the disk.
@@ -20,7 +20,7 @@ _TRY = "UPDATE belman_version SET version_num = version_num"
 
 
 class Readiness:
-    """Looks at the storage at most once a second, whoever asks however often."""
+    """Looks at the storage at most once a second, however often it is asked."""
 
     def __init__(
         self, registry: Registry, clock: Callable[[], float], *, is_warm: bool = True

@@ -186,7 +186,7 @@ class Registry:
         return self._require_keys or await self._cached("", self.keys.any)
 
     async def admits(self, given: str | None) -> bool:
-        """Whether whoever was let in with this key (or none) would be let in again."""
+        """Whether a caller with this key (or none) would be let in now."""
         if not await self.requires_key():
             return True
         return given is not None and await self.key(given) is not None

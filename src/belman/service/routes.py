@@ -90,7 +90,7 @@ async def list_studies(
 
 @router.post("", response_model=answers.StatusOut, status_code=201, **requires(Role.ADMIN, 409))
 async def create_study(request: Request, new: NewStudy) -> Response:
-    """Create a study; one that is there already with these settings is as good."""
+    """Create a study; returns the existing one if its settings are the same, else 409."""
     registry = registry_of(request)
     study = await registry.change(views.create, new, registry.storage)
     return json_response(await registry.read(views.status, study), 201)

@@ -22,7 +22,7 @@ class _Flight(Generic[T]):
 class SharedReads(Generic[T]):
     """Lets callers share reads, without handing anybody what was read before they asked.
 
-    Whoever comes while a read is under way gets the one after it, which all who wait share: its
+    A caller who comes while a read is under way gets the next, which all who wait share: its
     result is never older than the request, and there are never more than two of a kind.
     """
 

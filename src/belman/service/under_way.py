@@ -76,9 +76,9 @@ class ExportResponse(FileResponse):
         self._exports = exports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        told = [(name, value) for name, value in scope["headers"] if name != b"range"]
+        headers = [(name, value) for name, value in scope["headers"] if name != b"range"]
         try:
-            await super().__call__({**scope, "headers": told}, receive, send)
+            await super().__call__({**scope, "headers": headers}, receive, send)
         finally:
             self._exports.under_way -= 1
             Path(self.path).unlink()

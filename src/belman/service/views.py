@@ -61,8 +61,10 @@ def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None 
 def ticket(given: Ticket) -> dict[str, Any]:
     """A ticket; what it says of contexts is left out where it says nothing."""
     found = given._asdict()
-    told = ("context", "candidate", "ranking", "chances")
-    return {name: value for name, value in found.items() if value is not None or name not in told}
+    optional = ("context", "candidate", "ranking", "chances")
+    return {
+        name: value for name, value in found.items() if value is not None or name not in optional
+    }
 
 
 def tickets(given: Sequence[Ticket]) -> bytes:

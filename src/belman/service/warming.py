@@ -26,8 +26,8 @@ def play(family: str = "bernoulli") -> None:
 
 
 def warm(storage: Storage) -> None:
-    """Play a turn, and look at the first studies of a storage; what cannot be opened is left to
-    whoever asks for it.
+    """Play a turn, and look at the first studies of a storage; what cannot be opened is left
+    to the caller who asks for it.
     """
     play()
     for name in storage.names(archived=False)[:MOST_STUDIES]:

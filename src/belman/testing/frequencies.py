@@ -67,7 +67,7 @@ class _Table:
         return any_open(ARMS, closed, self.rng) if ties == 0 else (arm, ties)
 
     def live(self, streams: list[Floats], turns: int) -> None:
-        """Play, and learn of every other arm unasked, until so many rewards were told."""
+        """Play, and learn of every other arm unasked, until `turns` rewards were told."""
         none = np.zeros(0, dtype=np.bool_)
         while self.turn <= turns:
             asked = self.choose(self.clock, none)[0]

@@ -136,7 +136,7 @@ def fill_to(level, most, clock, left, beyond, greed, reach, start):
 
 @kernel
 def find_level(decisions, clock, left, beyond, greed, reach, start):
-    """Fill arms to the level that takes so many decisions; start[PART] is what each takes."""
+    """Fill arms to the level that takes these decisions; start[PART] is what each takes."""
     low, high = -math.inf, -math.inf
     arms = start.shape[1]
     for a in range(arms):

@@ -143,7 +143,7 @@ def glr_watch(family, constants, params, marks, state, reward):
 
 @register
 class GLRTest(Detector):
-    """Two means explain the rewards better than one, at risk `delta`; tried `every` so many.
+    """Two means explain the rewards better than one, at risk `delta`; tried every `every` rewards.
 
     Parameters
     ----------

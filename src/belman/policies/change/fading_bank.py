@@ -37,7 +37,7 @@ def blank(spans: int, arms: int, dimension: int) -> Fading:
 
 @kernel
 def first_weight(i, spans):
-    """Of the bank (0), or of one of so many spans."""
+    """Of the bank (0), or of one of the spans."""
     if spans == 0:
         return 1.0
     return OF_HAZARDS if i == 0 else (1.0 - OF_HAZARDS) / spans
@@ -93,7 +93,7 @@ def reweigh(fading, top):
 def learn(
     family, constants, spans, prior, fading, arm, elapsed, reward, coins, least, said_by_hazards
 ):
-    """Enter a reward, worth so many coins and `least_said`, so much time after the last one of its
+    """Enter a reward, worth `coins` coins and `least_said`, so much time after the last one of its
     arm, of which the bank of hazards said the logarithm of a chance.
     """
     top = said_by_hazards

@@ -100,7 +100,7 @@ def acknowledge(bank, arm, belief):
 
 @kernel
 def gone(hazard, turns):
-    """The chance of a change within so many turns."""
+    """The chance of a change within a number of turns."""
     return -math.expm1(turns * math.log1p(-hazard)) if hazard > 0.0 else 0.0
 
 
@@ -234,7 +234,7 @@ def coins_of(family, constants, prior, bank, arm):
 
 @kernel
 def learn(family, constants, hazards, first, renewal, prior, bank, arm, reward, coins, least):
-    """Enter a reward of an arm, worth so many coins and `least_said`, at the time that is set, in
+    """Enter a reward of an arm, worth `coins` coins and `least_said`, at the time that is set, in
     every member; the logarithm of the chance that they gave it.
     """
     bank.clock[TURN] += 1.0

@@ -19,7 +19,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.averages import average, keep_average, known
+from belman.policies.averages import Mean, average, keep_average, known
 from belman.policies.memory import Floats, part
 from belman.policies.optimism.kl_ucb import with_log_log
 from belman.policies.policy import PolicyKernels
@@ -79,12 +79,6 @@ class MOSS(Bounded):
         return np.log(turns / arms)
 
 
-class UCBoostMemory(NamedTuple):
-    """The average of each arm on the scale from 0 to 1, infinite before its first play."""
-
-    mean: Floats = part("K")
-
-
 @kernel
 def boosted_bound(p, level):
     """The least of the three bounds on the mean at n·d ≤ f, level = f/n."""
@@ -137,5 +131,5 @@ class UCBoost(Bounded):
 
     name = "ucboost"
     kernels = PolicyKernels(ucboost_indices, ucboost_refresh)
-    remembers = UCBoostMemory
+    remembers = Mean
     turn_values = with_log_log

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.policies.averages import keep_average, variance
+from belman.policies.averages import Mean, keep_average, variance
 from belman.policies.memory import Floats, part
 from belman.policies.policy import Policy, PolicyKernels
 from belman.policies.scale import Bounded
@@ -133,12 +133,6 @@ def ucb_dt_indices(family, constants, params, ledger, memory, turn, turn_value, 
                     apart = min(abs(memory.mean[a] - memory.mean[b]) / width, 1.0)
                     count += apart ** (1.0 / whole) * ledger.plays[b]
             index[a] = (memory.mean[a] - low) / width + turn_value / math.sqrt(count)
-
-
-class Mean(NamedTuple):
-    """The average of every arm, infinite before its first play."""
-
-    mean: Floats = part("K")
 
 
 @register

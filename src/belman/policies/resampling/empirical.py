@@ -137,7 +137,7 @@ def binomial(rng, trials, p):
 
 @kernel
 def hypergeometric(rng, good, bad, draws):
-    """Good ones among so many drawn without replacement; whole numbers, draws ≤ good + bad."""
+    """Good ones among `draws` drawn without replacement; whole numbers, draws ≤ good + bad."""
     low, high = max(0.0, draws - bad), min(draws, good)
     if low >= high:
         return low
@@ -172,7 +172,7 @@ def whole_grid_learn(family, constants, params, ledger, memory, arm, reward):
 
 @kernel
 def sub_sample_mean(rng, counts, total, size):
-    """The mean of so many rewards out of all, drawn without replacement."""
+    """The mean of `size` rewards out of all, drawn without replacement."""
     left, wanted, drawn = total, size, 0.0
     for i in range(CELLS + 1):
         if counts[i] > 0.0 and wanted > 0.0:

@@ -87,7 +87,7 @@ def _bundle(spared: float, named: FamilyKernels | None) -> PolicyKernels:
 
 
 def bundles_sparing(spared: float) -> dict[str, PolicyKernels]:
-    """Kernels by the divergence's name, in which so many plays of every arm count for nothing."""
+    """Kernels by the divergence's name, where `spared` plays of every arm count for nothing."""
     return by_divergence(lambda named: _bundle(spared, named))
 
 

@@ -17,11 +17,12 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.belman.belman import BelMan
+from belman.policies.dealing import set_to_prior
 from belman.policies.memory import Floats, part, record
 from belman.policies.policy import Ledger, Policy, PolicyKernels
 from belman.policies.policy import record as enter
 from belman.policies.settings import number
-from belman.policies.wrappers.wrapper import OwnLedger, around
+from belman.policies.wrappers.wrapper import OwnLedger, around, is_news
 from belman.registry import register
 
 #: Rewards of an arm by which its quantiles are known, and below which none is clipped.
@@ -74,9 +75,7 @@ def clip_last(family, constants, params, memory, arm, reward):
     if told > rewards.size:
         enter(family, constants, own, arm, min(max(reward, low), high))
         return
-    for i in range(memory.first.shape[1]):
-        own.beliefs[arm, i] = memory.first[arm, i]
-    own.plays[arm], own.sums[arm], own.squares[arm] = 0.0, 0.0, 0.0
+    set_to_prior(own, memory.first[arm], arm)
     for i in range(count):
         enter(family, constants, own, arm, min(max(rewards[i], low), high))
 
@@ -92,13 +91,9 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
     @kernel
     def refresh(family, constants, params, ledger, memory, arm):
         if memory.seeded[arm] == 0.0:
-            memory.seeded[arm] = 1.0
             for i in range(memory.first.shape[1]):
                 memory.first[arm, i] = ledger.beliefs[arm, i]
-                memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
-            memory.fresh[arm] = 0.0
-        if memory.fresh[arm] == 0.0:
-            memory.fresh[arm] = 1.0
+        if is_news(memory, ledger, arm):
             inner.refresh(family, constants, params[HEAD:], memory.own, memory.inner, arm)
 
     @kernel

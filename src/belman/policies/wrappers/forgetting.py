@@ -15,11 +15,12 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
+from belman.policies.dealing import set_to_prior
 from belman.policies.memory import Floats, part, record
 from belman.policies.policy import Ledger, PolicyKernels
 from belman.policies.policy import record as enter
 from belman.policies.settings import PositiveShare, is_whole, require, whole
-from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
+from belman.policies.wrappers.wrapper import OwnLedger, around, is_news
 from belman.registry import register
 
 DISCOUNT, LAST, RESTARTS, CONJUGATE, SIZE, HEAD = 0, 1, 2, 3, 4, 5
@@ -141,7 +142,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 class Forgetting(OwnLedger):
     """Play what `policy` plays that has forgotten: give one of `discount`, `last` or `restarts`.
 
-    A `discount` below 1 fades all that was seen at every reward, `last` keeps so many rewards, and
+    A `discount` below 1 fades all that was seen at every reward, `last` keeps the last rewards, and
     before the turns `restarts` everything is forgotten: an oracle that is told when the world
     changes. The clock of the policy inside runs as long as rewards are remembered.
 

@@ -17,12 +17,13 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.change.detectors import MARKS, Detector, GLRTest
+from belman.policies.dealing import set_to_prior
 from belman.policies.memory import Floats, part, record
 from belman.policies.optimism.kl_ucb import KLUCB
 from belman.policies.policy import Ledger, Policy, PolicyKernels, pick
 from belman.policies.policy import record as enter
 from belman.policies.settings import is_number, require
-from belman.policies.wrappers.wrapper import OwnLedger, around, is_news, set_to_prior
+from belman.policies.wrappers.wrapper import OwnLedger, around, is_news
 from belman.registry import register
 
 EXPLORE, GLOBAL, SIZE, OWN, HEAD = 0, 1, 2, 3, 4

@@ -138,16 +138,6 @@ Kernel = Callable[..., Any]
 
 
 @kernel
-def set_to_prior(own, prior, arm):
-    """Take an arm as if none of its rewards had been told."""
-    for i in range(prior.size):
-        own.beliefs[arm, i] = prior[i]
-    own.plays[arm] = 0.0
-    own.sums[arm] = 0.0
-    own.squares[arm] = 0.0
-
-
-@kernel
 def is_news(memory, ledger, arm):
     """Whether the policy inside has to look at an arm; one that is new is taken as believed."""
     if memory.seeded[arm] == 0.0:
