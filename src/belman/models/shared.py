@@ -51,7 +51,7 @@ def fade(constants, belief):
 
 @kernel
 def fade_one(belief, place, kept):
-    """Let a coefficient keep a share of what is known of it."""
+    """Let a coefficient keep a share of what is known of it; roots of what fades are whole."""
     size = belief.mean.shape[1]
     for b in range(len(belief.mean)):
         belief.mean[b, place] *= math.sqrt(kept)
@@ -90,11 +90,13 @@ def learn(model, constants, belief, features, reward):
     before = weigh(belief)
     for b in range(len(belief.mean)):
         eta = dot(belief.mean[b], features)
-        v = project(belief.root[b], features, projected)
-        restore(belief.root[b], projected, gain)
+        v = project(belief.root[b], belief.begin, features, projected)
+        restore(belief.root[b], belief.begin, projected, gain)
         step, noise, fit = model.assimilate(constants, belief.noise[b], eta, v, reward)
         if noise < np.inf:
-            observe(belief.root[b], projected, noise, scratch[_KEEP], scratch[_LEAN])
+            observe(
+                belief.root[b], belief.begin, projected, noise, scratch[_KEEP], scratch[_LEAN]
+            )
         for i in range(size):
             belief.mean[b, i] += step * gain[i]
         belief.fit[b] += fit
@@ -112,7 +114,7 @@ def marginal(model, constants, belief, features):
     for b in range(len(belief.mean)):
         eta += belief.share[b] * dot(belief.mean[b], features)
     for b in range(len(belief.mean)):
-        v = project(belief.root[b], features, projected) * model.scale(constants, belief.noise[b])
+        v = project(belief.root[b], belief.begin, features, projected) * model.scale(constants, belief.noise[b])
         apart = dot(belief.mean[b], features) - eta if len(belief.mean) > 1 else 0.0
         variance += belief.share[b] * (v + apart * apart)
     return eta, variance
@@ -144,6 +146,6 @@ def draw(model, constants, belief, rng, inflation, theta):
     scores = belief.scratch[PROJECTED, : theta.size]
     for i in range(theta.size):
         scores[i] = chance.normal(rng)
-    restore(belief.root[member], scores, theta)
+    restore(belief.root[member], belief.begin, scores, theta)
     for i in range(theta.size):
         theta[i] = belief.mean[member, i] + spread * theta[i]

@@ -38,6 +38,7 @@ from belman.deciders.featured.slots import ROOT_HALF, Floats, Slots
 from belman.deciders.shares import Shares
 from belman.errors import StudyError
 from belman.models import Belief, Model
+from belman.models.arrow import across
 from belman.policies.dependent import LinTS
 
 #: Draws of a document: as many as there is room for.
@@ -113,7 +114,8 @@ def _drawn(model: Model, belief: Belief, words: Any, draws: int, inflation: floa
         shape, rate = belief.noise[b]
         known = model.kernels.scale(model.constants, belief.noise[b])
         scale = rate / rng.gamma(shape, size=count) if shape > 0.0 else np.full(count, known)
-        apart = rng.normal(size=(count, belief.mean.shape[1])) @ belief.root[b].T
+        apart = rng.normal(size=(count, belief.mean.shape[1]))
+        apart = across(apart, belief.root[b], belief.begin)
         apart *= inflation * np.sqrt(scale)[:, None]
         halves += [belief.mean[b] + apart, belief.mean[b] - apart]
     found: Floats = np.concatenate(halves)

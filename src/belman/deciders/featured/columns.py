@@ -1,5 +1,7 @@
 """Which coefficient belongs to what: the columns of features, which only ever grow.
 
+Those of all arms come first, then those of each arm, as roots of beliefs have them (`arrow.py`).
+
 A column is of all arms (a slot of the context, a slot of the arms' features, or a pair of both), or
 an arm's own (a slot of the context for that arm, or the product of two). Where a number is measured
 on another scale, coefficients are written anew: what the number counts is multiplied, and what it
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from belman.assignment.contexts import LEVEL, OTHERS
 from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, Pooled, Rescaled, Slots
 from belman.engine import kernel
+from belman.models import arrow
 from belman.models.correcting import correct
 from belman.models.model import KEEP
 from belman.models.rescaling import Step
@@ -148,8 +151,11 @@ def foresee(model, constants, belief, x, own, layout, row, arm: int):
 class Columns:
     """The columns there are, in the order in which they came."""
 
-    def __init__(self, pooling: str, interactions: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self, pooling: str, interactions: Sequence[tuple[str, str]], apart: bool = True
+    ) -> None:
         self.pooling, self.interactions = pooling, [tuple(pair) for pair in interactions]
+        self.apart = apart  # whether arms are independent, given what is of all arms
         self.shape = PLAIN  # what has columns of the numbers of the context
         self.columns: list[Column] = []
         self._places: dict[Column, int] = {}
@@ -199,25 +205,32 @@ class Columns:
                 if one.name != other.name and one.kind in kinds and other.kind in kinds:
                     yield i, j
 
-    def grow(self, context: Slots, features: Slots, arms: int) -> list[Column]:
-        """Take in what is new: the columns that came."""
-        fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
-        for column in fresh:
-            self._add(column)
-        return fresh
+    def group(self, column: Column) -> int:
+        """The arm that a column belongs to, −1 if it is of all arms."""
+        return column[1] if self.apart and column[0] in (OWN, CROSS) else -1
 
-    def _add(self, column: Column) -> None:
-        self._places[column] = len(self.columns)
-        self.columns.append(column)
-        for of_context in (True, False):
-            for part in _PARTS[of_context].get(column[0], ()):
-                self._with.setdefault((of_context, column[part]), []).append(column)
+    @property
+    def begin(self) -> Places:
+        """Where the block of each column begins."""
+        return arrow.begins([self.group(column) for column in self.columns])
+
+    def grow(self, context: Slots, features: Slots, arms: int) -> Places | None:
+        """Take in what is new; return the places of the columns that were there, if more came."""
+        fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
+        if not fresh:
+            return None
+        before = self.columns
+        self.take(sorted([*before, *fresh], key=self.group))
+        return np.array([self._places[column] for column in before], dtype=np.int64)
 
     def take(self, columns: Sequence[Column]) -> None:
         """Have these columns, in this order."""
-        self.columns, self._places, self._with = [], {}, {}
-        for column in columns:
-            self._add(column)
+        self.columns, self._places, self._with = [*columns], {}, {}
+        for place, column in enumerate(columns):
+            self._places[column] = place
+            for of_context in (True, False):
+                for part in _PARTS[of_context].get(column[0], ()):
+                    self._with.setdefault((of_context, column[part]), []).append(column)
 
     def pool(self, of_context: bool, pooled: Pooled) -> list[tuple[int, int]]:
         """Return the places of coefficients that become one, and which one is blank then: columns
@@ -264,22 +277,34 @@ class Columns:
         is off by the shift.
         """
         factor, shift = changed.factor, changed.shift
+        kin: dict[tuple[Any, ...], list[Column]] = {}  # the same columns of all arms
         for column in self._with.get((of_context, changed.slot), ()):
-            slot, place = changed.slot, self._places[column]
-            without = self._places[_without(column, of_context, slot)]
-            missing = self._places.get(_with(column, of_context, slot, changed.missing))
-            square = self._places.get(_with(column, of_context, slot, changed.square))
-            moved = [(place, shift)]
-            if square is not None:
+            arm = self.group(column)
+            kin.setdefault((arm >= 0, column[0], *column[2 if arm >= 0 else 1 :]), []).append(column)
+        for columns in kin.values():
+            places = self._all(columns)
+            without = self._all([_without(one, of_context, changed.slot) for one in columns])
+            missing, square = (
+                self._all([_with(one, of_context, changed.slot, slot) for one in columns])
+                for slot in (changed.missing, changed.square)
+            )
+            moved = [(places, shift)]
+            if square.size:
                 excess = factor * factor + shift * shift - (0.0 if changed.first else 1.0)
                 moved.append((square, excess * math.sqrt(0.5)))
             for one, amount in moved:
                 yield Step(one, without, 1.0, amount)
-                if missing is not None:
+                if missing.size:
                     yield Step(one, missing, 1.0, -amount)
-            if square is not None:
-                yield Step(square, place, factor * factor, math.sqrt(2.0) * shift)
-            yield Step(place, without, factor, 0.0)
+            if square.size:
+                yield Step(square, places, factor * factor, math.sqrt(2.0) * shift)
+            yield Step(places, without, factor, 0.0)
+
+    def _all(self, columns: Sequence[Column]) -> Places:
+        """Return the places of columns that all arms have, or none has: then none."""
+        found = [self._places[column] for column in columns if column in self._places]
+        assert len(found) in (0, len(columns))
+        return np.array(found, dtype=np.int64)
 
     def unit(self, column: Column, context: Slots, features: Slots) -> float:
         """How much of its number, or of the product of two, a column counts as 1."""

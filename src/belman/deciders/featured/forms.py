@@ -32,7 +32,7 @@ from belman.deciders.featured.columns import (
 from belman.deciders.featured.slots import Floats, Pooled, Slots
 from belman.models import Belief, Linear, LinearRates, Logistic, Model
 from belman.models.merging import merge_all, without
-from belman.models.model import BANK, blank, grown
+from belman.models.model import BANK, blank, placed
 
 #: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
 _LEVEL = {True: 10.0, False: 3.0}
@@ -41,8 +41,9 @@ _WORDS[CROSSES] = "; products of two values count"
 _WORDS[LOG_CROSSES] = "; logarithms of numbers and products of two values count"
 #: How many times the scale of a coefficient that of a product has.
 _OF_PRODUCTS = 0.3
-#: The columns that a form with squares, or with products, has at most.
-MOST_BENT = 250
+#: The numbers that the root of a form with logarithms, squares or products has at most: columns
+#: times those that depend on each other, an arm's own and what is common.
+MOST_NUMBERS = 125_000
 #: The share of a score that is kept at every reward, and by how much other shapes have to lead.
 _KEPT, _LEAD = 0.999, 1.0
 _LEADS = {PLAIN: 0.0, CROSSES: 2.0 * _LEAD, LOG_CROSSES: 2.0 * _LEAD}
@@ -65,6 +66,7 @@ class Form:
 
     def __init__(self, model: Model, scale: float, columns: Columns) -> None:
         self.model, self.scale, self.columns = model, scale, columns
+        self.columns.apart = model.keep == 1.0  # what fades leaves arms dependent
         self.belief: Belief = blank(self.prior([]), model.first_noise)
         self.score = 0.0
 
@@ -87,9 +89,11 @@ class Form:
 
     def grow(self, context: Slots, features: Slots, arms: int) -> None:
         """Give columns to what is new."""
-        fresh = self.columns.grow(context, features, arms)
-        if fresh:
-            self.belief = grown(self.belief, self.prior(fresh), self.model.first_noise)
+        kept = self.columns.grow(context, features, arms)
+        if kept is not None:
+            prior, noise = self.prior(self.columns.columns), self.model.first_noise
+            fresh = blank(prior, noise, self.columns.begin)
+            self.belief = placed(self.belief, np.arange(kept.size), kept, fresh)
 
     def pool(self, of_context: bool, pooled: Pooled) -> None:
         """Let what is believed of a level be believed of the others."""
@@ -99,7 +103,7 @@ class Form:
         """Have no columns for a slot that is free."""
         gone = self.columns.drop(of_context, slot)
         if gone:
-            self.belief = without(self.belief, gone)
+            self.belief = without(self.belief, gone, self.columns.begin)
 
     def shaped(self, shape: str) -> Form:
         """Return a form that knows the same, and has columns of another shape once it grows."""

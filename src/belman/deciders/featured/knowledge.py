@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from belman.deciders.featured import budget
 from belman.deciders.featured.columns import CROSSES, LOG_CROSSES, LOGS, PLAIN, SQUARES, Columns
-from belman.deciders.featured.forms import MOST_BENT, Form, models_for
+from belman.deciders.featured.forms import MOST_NUMBERS, Form, models_for
 from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
 from belman.models import Belief, LinearRates, Model
 from belman.models.rescaling import rescale
@@ -94,11 +93,17 @@ class Knowledge:
         self.forms = [one for one in self.forms if one.columns.shape in (PLAIN, *self.shapes)]
 
     def _is_large(self, shape: str) -> bool:
-        """Whether forms of a shape would have too many columns."""
+        """Whether beliefs of a shape would hold too many numbers."""
         for form in self.forms:
             if form.columns.shape == shape:
+                sizes, longest = {-1: 0}, 0  # of what is common, and of each arm
                 wanted = form.columns.wanted(self.context, self.features, self.arms)
-                return next(islice(wanted, MOST_BENT, None), None) is not None
+                for count, column in enumerate(wanted, 1):
+                    group = form.columns.group(column)
+                    sizes[group] = sizes.get(group, 0) + 1
+                    longest = max(longest, sizes[group] if group >= 0 else 0)
+                    if count * (sizes[-1] + longest) > MOST_NUMBERS:
+                        return True
         return False
 
     def meet(
