@@ -98,8 +98,7 @@ def _rescale_member(
     before, known = _inner(root, precision), _height(root)
     head, tail = parts.halves(belief.prior[b], 1.0)
     _add_to_diagonals(precision, -(head**-2.0), -(tail**-2.0))
-    for step in steps:
-        _take(precision, parts, step)
+    precision = _written_anew(precision, parts, steps)
     # in units of the prior, the precision is 1 or more in every direction
     whitened = precision._replace(
         common=head[:, None] * precision.common * head,
@@ -127,8 +126,7 @@ def _rescale_member(
 
 def _precision(root: _Arrow) -> _Arrow:
     """Return (LLᵀ)⁻¹, and that times the vector."""
-    inverse, own = np.linalg.inv(root.common), np.linalg.inv(root.own)
-    inverse, own = np.tril(inverse), np.tril(own)
+    inverse, own = _inverse(root.common), _inverse(root.own)
     turned = own.swapaxes(1, 2)
     leant = own @ root.across  # (K, p, c)
     across = -(turned @ leant) @ inverse
@@ -139,35 +137,50 @@ def _precision(root: _Arrow) -> _Arrow:
     return found._replace(head=head, tail=tail)
 
 
+def _inverse(root: Floats) -> Floats:
+    """Return the inverse of a lower triangular matrix, or of several."""
+    from scipy.linalg import lapack  # a fifth of a second, for those who have contexts
+
+    found = np.zeros_like(root)
+    every = root[None] if root.ndim == 2 else root
+    for one, out in zip(every, found[None] if root.ndim == 2 else found, strict=True):
+        out[:] = lapack.dtrtri(one.T, lower=0)[0].T  # of its transpose: no copy is made
+    return np.tril(found)
+
+
 def _add_to_diagonals(precision: _Arrow, head: Floats, tail: Floats) -> None:
     places = np.arange(tail.shape[1])
     precision.common[np.arange(len(head)), np.arange(len(head))] += head
     precision.own[:, places, places] += tail
 
 
-def _take(precision: _Arrow, parts: _Parts, step: Step) -> None:
-    """Write a precision, and what rewards told, for θ after a step."""
-    block, place, other = parts.block[step.place], parts.inside[step.place], parts.inside[step.other]
-    factor, shift = step.factor, step.shift
-    if block[0] < 0:
-        common, across, head = precision.common, precision.across, precision.head
-        common[place] = (common[place] - shift * common[other]) / factor
-        common[:, place] = (common[:, place] - shift * common[:, other]) / factor
-        across[:, :, place] = (across[:, :, place] - shift * across[:, :, other]) / factor
-        head[place] = (head[place] - shift * head[other]) / factor
-        return
-    for rows in (precision.across, precision.own, precision.own.swapaxes(1, 2), precision.tail):
-        rows[block, place] = (rows[block, place] - shift * rows[block, other]) / factor
+def _written_anew(precision: _Arrow, parts: _Parts, steps: Sequence[Step]) -> _Arrow:
+    """Return a precision, and what rewards told, for θ after these steps."""
+    common, own = np.eye(parts.common), np.zeros_like(precision.own)
+    own[:] = np.eye(parts.longest)
+    for step in steps:
+        block, factor, shift = parts.block[step.place], step.factor, step.shift
+        place, other = parts.inside[step.place], parts.inside[step.other]
+        if block[0] < 0:
+            common[place] = (common[place] - shift * common[other]) / factor
+        else:
+            own[block, place] = (own[block, place] - shift * own[block, other]) / factor
+    return _Arrow(
+        common @ precision.common @ common.T,
+        own @ precision.across @ common.T,
+        own @ precision.own @ own.swapaxes(1, 2),
+        common @ precision.head,
+        (own @ precision.tail[:, :, None])[:, :, 0],
+    )
 
 
 def _inverse_root(precision: _Arrow) -> _Arrow:
     """Return the lower triangular L with LLᵀ = P⁻¹, for P with no eigenvalue below 1."""
     upper = _reversed_root(precision.own)  # U lower triangular, P = UᵀU
-    own = np.linalg.inv(upper)
+    own = _inverse(upper)
     leant = own.swapaxes(1, 2) @ precision.across
     rest = precision.common - (leant.swapaxes(1, 2) @ leant).sum(axis=0)
-    common = np.tril(np.linalg.inv(_reversed_root(rest)))
-    own = np.tril(own)
+    common = _inverse(_reversed_root(rest))
     return precision._replace(common=common, across=-(own @ leant) @ common, own=own)
 
 

@@ -277,17 +277,15 @@ class Columns:
         is off by the shift.
         """
         factor, shift = changed.factor, changed.shift
-        kin: dict[tuple[Any, ...], list[Column]] = {}  # the same columns of all arms
-        for column in self._with.get((of_context, changed.slot), ()):
+        of_arms: dict[Column, list[Any]] = {}  # a column of all arms that have it, under arm −1
+        for column in self._with.get((of_context, slot := changed.slot), ()):
             arm = self.group(column)
-            kin.setdefault((arm >= 0, column[0], *column[2 if arm >= 0 else 1 :]), []).append(column)
-        for columns in kin.values():
-            places = self._all(columns)
-            without = self._all([_without(one, of_context, changed.slot) for one in columns])
-            missing, square = (
-                self._all([_with(one, of_context, changed.slot, slot) for one in columns])
-                for slot in (changed.missing, changed.square)
-            )
+            of_arms.setdefault(column if arm < 0 else _of(column, -1), []).append(arm)
+        for column, arms in of_arms.items():
+            places = self._all(column, arms)
+            without = self._all(_without(column, of_context, slot), arms)
+            missing = self._all(_with(column, of_context, slot, changed.missing), arms)
+            square = self._all(_with(column, of_context, slot, changed.square), arms)
             moved = [(places, shift)]
             if square.size:
                 excess = factor * factor + shift * shift - (0.0 if changed.first else 1.0)
@@ -300,10 +298,11 @@ class Columns:
                 yield Step(square, places, factor * factor, math.sqrt(2.0) * shift)
             yield Step(places, without, factor, 0.0)
 
-    def _all(self, columns: Sequence[Column]) -> Places:
-        """Return the places of columns that all arms have, or none has: then none."""
-        found = [self._places[column] for column in columns if column in self._places]
-        assert len(found) in (0, len(columns))
+    def _all(self, column: Column, arms: Sequence[int]) -> Places:
+        """Return the places of a column of these arms, which all have, or none: then none."""
+        each = [column if arm < 0 else _of(column, arm) for arm in arms]
+        found = [self._places[one] for one in each if one in self._places]
+        assert len(found) in (0, len(arms))
         return np.array(found, dtype=np.int64)
 
     def unit(self, column: Column, context: Slots, features: Slots) -> float:
@@ -327,6 +326,11 @@ class Columns:
             return "all", words
         slots = context if kind == SHARED else features
         return "all", slots.slots[parts[0]].label
+
+
+def _of(column: Column, arm: int) -> Column:
+    """Return the column of another arm that is about the same."""
+    return (column[0], arm, *column[2:])
 
 
 def _with(column: Column, of_context: bool, slot: int, other: int) -> Column:
