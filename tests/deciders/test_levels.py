@@ -10,8 +10,8 @@ from belman.deciders.decider import Asking
 from belman.deciders.featured import budget, slots
 from belman.deciders.featured.featured import FeaturedDecider
 from belman.errors import SettingError
-from belman.models.arrow import whole
 from belman.models import Block, Linear
+from belman.models.arrow import whole
 from belman.models.merging import merge_all, without
 from tests.models.learning import covariance, learnt
 

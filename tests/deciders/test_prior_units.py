@@ -82,9 +82,7 @@ def assert_solved(agent, told, form=0):
         size = np.abs(rewards).max()
         np.testing.assert_allclose(mean, batch @ rows.T @ rewards, atol=1e-6 * size)
         wide = np.sqrt(np.diag(batch))
-        np.testing.assert_allclose(
-            root @ root.T, batch, atol=1e-6 * np.outer(wide, wide).max()
-        )
+        np.testing.assert_allclose(root @ root.T, batch, atol=1e-6 * np.outer(wide, wide).max())
 
 
 def rewards_for(contexts, seed=4):

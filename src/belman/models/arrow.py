@@ -81,7 +81,9 @@ def along(features: Floats, root: Floats, begin: Places) -> Floats:
     found = np.zeros(features.shape)
     found[..., :common] = features @ root[:, :common]
     for start, end in blocks(begin):
-        found[..., start:end] = features[..., start:end] @ root[start:end, common:][:, : end - start]
+        found[..., start:end] = (
+            features[..., start:end] @ root[start:end, common:][:, : end - start]
+        )
     return found
 
 

@@ -1,9 +1,9 @@
 """Two coefficients that become one: the belief that all rewards of both would have given it.
 
 Given θ_a = θ_b, the belief has both of their priors, and that of b is taken out again: a reward
-without noise, and a variance that comes back, O(d²) in their block. Coefficient b is blank then: its prior is all
-that is believed of it. The belief is exact if rewards are linear, and else has the normal factor
-that stood in for each reward.
+without noise, and a variance that comes back. It costs the square of what is common and of the
+block of the two. Coefficient b is blank then: its prior is all that is believed of it. The belief
+is exact if rewards are linear, and else has the normal factor that stood in for each reward.
 """
 
 from __future__ import annotations

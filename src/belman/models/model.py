@@ -215,9 +215,7 @@ def blank(
     )
 
 
-def placed(
-    belief: Belief, source: arrow.Places, target: arrow.Places, fresh: Belief
-) -> Belief:
+def placed(belief: Belief, source: arrow.Places, target: arrow.Places, fresh: Belief) -> Belief:
     """Return the belief of a blank one with what is known of coefficients `source` at `target`, and
     of all else the prior alone.
     """

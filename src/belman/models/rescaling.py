@@ -187,6 +187,7 @@ def _inverse_root(precision: _Arrow) -> _Arrow:
 def _reversed_root(precision: Floats) -> Floats:
     """Return the lower triangular U with UᵀU = P, for P with no eigenvalue below 1."""
     upside = precision[..., ::-1, ::-1]
+    factor: Floats
     try:
         factor = np.linalg.cholesky(upside)
     except np.linalg.LinAlgError:  # rounding left an eigenvalue below 0

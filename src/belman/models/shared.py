@@ -94,9 +94,7 @@ def learn(model, constants, belief, features, reward):
         restore(belief.root[b], belief.begin, projected, gain)
         step, noise, fit = model.assimilate(constants, belief.noise[b], eta, v, reward)
         if noise < np.inf:
-            observe(
-                belief.root[b], belief.begin, projected, noise, scratch[_KEEP], scratch[_LEAN]
-            )
+            observe(belief.root[b], belief.begin, projected, noise, scratch[_KEEP], scratch[_LEAN])
         for i in range(size):
             belief.mean[b, i] += step * gain[i]
         belief.fit[b] += fit
@@ -114,7 +112,9 @@ def marginal(model, constants, belief, features):
     for b in range(len(belief.mean)):
         eta += belief.share[b] * dot(belief.mean[b], features)
     for b in range(len(belief.mean)):
-        v = project(belief.root[b], belief.begin, features, projected) * model.scale(constants, belief.noise[b])
+        v = project(belief.root[b], belief.begin, features, projected) * model.scale(
+            constants, belief.noise[b]
+        )
         apart = dot(belief.mean[b], features) - eta if len(belief.mean) > 1 else 0.0
         variance += belief.share[b] * (v + apart * apart)
     return eta, variance

@@ -1,9 +1,9 @@
 """What a client needs to decide by context itself: draws of all coefficients, arm by arm.
 
-The form of the belief with the best score is drawn from, of those without products of two values,
-whatever the policy: an arm's chance in a context is that of being the best, as with Thompson
-sampling. Draws come in pairs, mirrored at the mean. An
-arm's features and what all arms share are folded into a coefficient for each slot of the context.
+The form of the belief with the best score is drawn from, of those without products of two values
+and without waves, whatever the policy: an arm's chance in a context is that of being the best, as
+with Thompson sampling. Draws come in pairs, mirrored at the mean. An arm's features and what all
+arms share are folded into a coefficient for each slot of the context.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from belman.deciders.featured.columns import (
     OWN,
     PAIR,
     SHARED,
+    WAVES,
     Column,
 )
 from belman.deciders.featured.slots import ROOT_HALF, Floats, Slots
@@ -58,7 +59,9 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
         why = "give the numbers of an array names of their own"
         raise StudyError(f"arrays ({arrays}) are not published: {why}")
     places = [decider._places[arm] for arm in arms]
-    forms = [form for form in learnt.forms if form.columns.shape not in (CROSSES, LOG_CROSSES)]
+    forms = [
+        form for form in learnt.forms if form.columns.shape not in (CROSSES, LOG_CROSSES, WAVES)
+    ]
     form = max(forms, key=lambda form: form.standing)
     columns = [one for one in form.columns.columns if one[0] != FEATURE]
     counted = {one[2] if one[0] == OWN else one[1] for one in columns}

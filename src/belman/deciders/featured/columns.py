@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.assignment.contexts import LEVEL, OTHERS
-from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, Pooled, Rescaled, Slots
+from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, WAVE, Pooled, Rescaled, Slots
 from belman.engine import kernel
 from belman.models import arrow
 from belman.models.correcting import correct
@@ -29,13 +29,21 @@ from belman.models.sight import look_at_all
 from belman.policies.dependent.policy import pick_rounded
 
 Places = NDArray[np.int64]
-SHARED, FEATURE, PAIR, OWN, CROSS = "shared", "feature", "pair", "own", "cross"
+SHARED, FEATURE, PAIR = "shared", "feature", "pair"
+OWN, CROSS, WAVED = "own", "cross", "waved"
+#: The kinds of columns that are an arm's own: they have the arm, and then slots of the context.
+OF_ARMS = (OWN, CROSS, WAVED)
 POOLINGS = ("shared", "disjoint", "hybrid")
 #: The numbers of a context as they are, their logarithms, or with their squares too; and the last
-#: or the logarithms with the products of two values.
+#: or the logarithms with the products of two values; and as they are with waves.
 PLAIN, LOGS, SQUARES, CROSSES = "plain", "logs", "squares", "crosses"
-LOG_CROSSES = "log crosses"
-_LEFT_OUT = {PLAIN: (FREE, SQUARE, LOG), LOGS: (FREE, NUMBER, SQUARE), SQUARES: (FREE, LOG)}
+LOG_CROSSES, WAVES = "log crosses", "waves"
+_LEFT_OUT = {
+    PLAIN: (FREE, WAVE, SQUARE, LOG),
+    LOGS: (FREE, WAVE, NUMBER, SQUARE),
+    SQUARES: (FREE, WAVE, LOG),
+    WAVES: (FREE, SQUARE, LOG),
+}
 _LEFT_OUT |= {CROSSES: _LEFT_OUT[SQUARES], LOG_CROSSES: _LEFT_OUT[LOGS]}
 #: The slots whose products count.
 _CROSSED = {CROSSES: (NUMBER, LEVEL, OTHERS), LOG_CROSSES: (LOG, LEVEL, OTHERS)}
@@ -43,7 +51,7 @@ _FURTHEST = 3.0  # deviations that a number counts at most in a product
 Column = tuple[Any, ...]
 #: Which parts of a column are slots of the context, and which are slots of the features.
 _PARTS: dict[bool, dict[str, tuple[int, ...]]] = {
-    True: {SHARED: (1,), PAIR: (1,), OWN: (2,), CROSS: (2, 3)},
+    True: {SHARED: (1,), PAIR: (1,), OWN: (2,), CROSS: (2, 3), WAVED: (2,)},
     False: {FEATURE: (1,), PAIR: (2,)},
 }
 
@@ -191,7 +199,7 @@ class Columns:
             own = [i for i, one in enumerate(context.slots) if not i or one.kind not in left_out]
             for a in range(arms):
                 for i in own:
-                    yield (OWN, a, i)
+                    yield (WAVED if context.slots[i].kind == WAVE else OWN, a, i)
             for i, j in self._crossed(context):
                 for a in range(arms):
                     yield (CROSS, a, i, j)
@@ -207,7 +215,7 @@ class Columns:
 
     def group(self, column: Column) -> int:
         """The arm that a column belongs to, −1 if it is of all arms."""
-        return column[1] if self.apart and column[0] in (OWN, CROSS) else -1
+        return column[1] if self.apart and column[0] in OF_ARMS else -1
 
     @property
     def begin(self) -> Places:
@@ -256,7 +264,9 @@ class Columns:
         at = self._places.get
         p, q = len(context), len(features)
         pairs = [(*one[1:], place) for one, place in self._places.items() if one[0] == PAIR]
-        own = [[at((OWN, a, i), -1) for i in range(p)] for a in range(max(arms, 1))]
+        own = [
+            [at((OWN, a, i), at((WAVED, a, i), -1)) for i in range(p)] for a in range(max(arms, 1))
+        ]
         crosses = sorted({one[2:] for one in self._places if one[0] == CROSS})
         products = [[at((CROSS, a, *one), -1) for one in crosses] for a in range(max(arms, 1))]
         return Layout(
@@ -309,8 +319,8 @@ class Columns:
         """How much of its number, or of the product of two, a column counts as 1."""
         kind, *parts = column
         sides = {SHARED: [context], FEATURE: [features], OWN: [context], PAIR: [context, features]}
-        sides[CROSS] = [context, context]
-        places = parts[1:] if kind in (OWN, CROSS) else parts
+        sides |= {CROSS: [context, context], WAVED: [context]}
+        places = parts[1:] if kind in OF_ARMS else parts
         each = zip(sides[kind], places, strict=True)
         return math.prod(slots.spread(place) for slots, place in each)
 
@@ -319,7 +329,7 @@ class Columns:
     ) -> tuple[Any, str]:
         """Whose a column is, and what it is about."""
         kind, *parts = column
-        if kind in (OWN, CROSS):
+        if kind in OF_ARMS:
             return name(parts[0]), " × ".join(context.slots[one].label for one in parts[1:])
         if kind == PAIR:
             words = f"{context.slots[parts[0]].label} × {features.slots[parts[1]].label}"

@@ -1,7 +1,8 @@
 """What people say of a context or an arm, as numbers: a slot for each number and each category.
 
 Numbers are standardised as they come (`moments.py`); those of a context have two slots more, for
-the square and for the logarithm. What is missing (not given, None or not a number) has a slot of
+the square and for the logarithm, and after some values there are waves of all of them together
+(`waves.py`). What is missing (not given, None or not a number) has a slot of
 its own, and counts as the average. A level of a category has a slot of its own from its first
 meeting on, as long as there is room for its columns. The levels beyond share one slot, "others". Of
 those, the last 500 of a name are counted. One that was met 10 times, and twice as often as a level
@@ -26,8 +27,10 @@ from belman.assignment.contexts import LOG as LOG
 from belman.assignment.contexts import NUMBER as NUMBER
 from belman.assignment.contexts import SQUARE as SQUARE
 from belman.codec import Count
+from belman.deciders.featured import waves
 from belman.deciders.featured.arrays import Arrays
 from belman.deciders.featured.moments import Moments
+from belman.deciders.featured.waves import Waves
 from belman.deciders.validate import is_text
 from belman.errors import SettingError, StateError, shown, unknown
 
@@ -37,6 +40,8 @@ ROOT_HALF = math.sqrt(0.5)
 _WAITING, _OFTEN, _HALVED = 500, 10, 8_192  # as the docstring says
 #: The kind of a slot of a level that joined the others; the next level takes it.
 FREE = "free"
+#: The kind of the slots of waves.
+WAVE = "wave"
 
 Kind = Annotated[str, (NUMBER, CATEGORY).__contains__]
 Level = Annotated[str, is_text]
@@ -45,7 +50,7 @@ Levels = dict[Level, Count]
 
 class Slot(NamedTuple):
     """One number of an encoding: the value itself, its square or its logarithm, whether it is
-    missing, or one of its levels.
+    missing, or one of its levels; or a wave of several values, by its number.
     """
 
     name: str
@@ -55,6 +60,8 @@ class Slot(NamedTuple):
     @property
     def label(self) -> str:
         """As a person reads it."""
+        if self.kind == WAVE:
+            return f"wave {self.level} of {waves.COUNT}"
         if self.kind in (NUMBER, SQUARE, LOG):
             return {SQUARE: f"{self.name}²", LOG: f"ln {self.name}"}.get(self.kind, self.name)
         return f"{self.name}={self.level if self.kind == LEVEL else self.kind}"
@@ -105,6 +112,7 @@ class Slots:
     levels: dict[str, Levels] = field(default_factory=dict)
     waiting: dict[str, Levels] = field(default_factory=dict)
     requests: Count = 0
+    waves: Waves | None = None
 
     def __post_init__(self) -> None:
         self.arrays = Arrays(self.declared)
@@ -114,23 +122,28 @@ class Slots:
         self._levels: dict[tuple[str, str], int] = {}
         self._rest: dict[tuple[str, str], int] = {}
         self._free: list[int] = []
+        self._first_wave = -1
         kept, self.slots = self.slots, []
         if self.constant:
             self._add(Slot("constant", NUMBER))
         for slot in kept[self.constant :]:
             self._check(slot)
-            if slot.kind not in (SQUARE, LOG):
+            if slot.kind == WAVE:
+                self._add_waves()
+            elif slot.kind not in (SQUARE, LOG):
                 self._add(slot, again=True)
         levels = {(name, level) for name, known in self.levels.items() for level in known}
         sound = kept in ([], self.slots) and levels == self._levels.keys()
         scaled = self.moments.keys() | self.logs.keys()
-        if not sound or not scaled <= self._numbers.keys():
+        waved = [] if self.waves is None else self.waves.names
+        sound = sound and (self._first_wave < 0) == (self.waves is None)
+        if not sound or not scaled | {*waved} <= self._numbers.keys():
             raise StateError(f"{self.what} holds slots and levels that do not belong together")
 
     def _check(self, slot: Slot) -> None:
         """Raise StateError for a slot of a state that no values have."""
         kind = self.kinds.get(slot.name)
-        fits = slot.kind == FREE or slot.name in self.names
+        fits = slot.kind in (FREE, WAVE) or slot.name in self.names
         fits = fits and {
             NUMBER: kind == NUMBER and slot.name not in self._numbers,
             SQUARE: self.squared and slot in self.slots[-2:],
@@ -139,6 +152,7 @@ class Slots:
             OTHERS: kind == CATEGORY and (slot.name, OTHERS) not in self._rest,
             LEVEL: kind == CATEGORY and (slot.name, slot.level) not in self._levels,
             FREE: True,
+            WAVE: self.squared and self.waves is not None,
         }.get(slot.kind, False)
         if not fits:
             raise StateError(f"{self.what} holds a slot of no name, or one twice: {slot}")
@@ -241,10 +255,29 @@ class Slots:
 
     def _count_number(self, name: str, value: float, place: int) -> list[Rescaled | Pooled]:
         missing, squared = self._rest.get((name, MISSING), -1), self.squared
+        if squared and self.waves is None and self.moments[name].seen == waves.VALUES:
+            self._begin_waves()
         found = _counted(self.moments[name], value, place, place + 1 if squared else -1, missing)
         if squared:
             found += _counted(self.logs[name], _log(value), place + 2, -1, missing)
         return found
+
+    def _begin_waves(self) -> None:
+        """Have waves of the numbers that have a scale, if they are few enough."""
+        scaled = [name for name in self.names if name in self.moments and self._scaled(name)]
+        if 0 < len(scaled) <= waves.MOST_NUMBERS:
+            moments = [self.moments[name] for name in scaled]
+            centres, spreads = [one.centre for one in moments], [one.spread for one in moments]
+            self.waves = Waves(scaled, centres, spreads)
+            self._add_waves()
+
+    def _scaled(self, name: str) -> bool:
+        return self.moments[name].spread > 0.0
+
+    def _add_waves(self) -> None:
+        if self._first_wave < 0:
+            self._first_wave = len(self.slots)
+            self.slots += [Slot("", WAVE, str(place)) for place in range(1, waves.COUNT + 1)]
 
     def _meet_level(
         self, name: str, value: str, room: Callable[[], Room], count: bool
@@ -318,6 +351,8 @@ class Slots:
         out[:] = 0.0
         if self.constant:
             out[0] = 1.0
+        if self.waves is not None:
+            self.waves.fill(values, out[self._first_wave :][: waves.COUNT])
         numbers, moments = self._numbers, self.moments
         for name, value in values.items():
             if type(value) is float:

@@ -84,8 +84,10 @@ class GLMUCB(LinUCB):
     remembers = Memory
 
     def memory(self, arms: int, features: int) -> Memory:
-        return super().memory(arms, features)._replace(
-            root=np.eye(features), begin=arrow.whole(features)
+        return (
+            super()
+            .memory(arms, features)
+            ._replace(root=np.eye(features), begin=arrow.whole(features))
         )
 
 
