@@ -15,8 +15,8 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.models.model import RATE, SHAPE
-from belman.models.shared import GAIN, PROJECTED, TOLD, dot, weigh
-from belman.models.square_root import observe, project, restore, take_back
+from belman.models.shared import GAIN, PROJECTED, TOLD, weigh
+from belman.models.square_root import dot_within, filled, observe, project, restore, take_back
 
 _KEEP, _LEAN = 2, 3  # rows of belief.scratch
 _ROUNDS, _NEAR = 100, 1e-10
@@ -98,13 +98,14 @@ def correct(model, constants, belief, features, old, new, kept):
     """
     size, scratch = features.size, belief.scratch
     projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
-    trial = scratch[TOLD, 2:4]
+    trial, common = scratch[TOLD, 2:4], belief.begin[0]
+    low, high = filled(features, common)
     belief.clock[0] = max(belief.clock[0] + (new == new) - (old == old), 0.0)
     if belief.clock[0] == 0.0:
         begin_anew(constants, belief)
     for b in range(len(belief.mean) if belief.clock[0] > 0.0 else 0):
-        noise, eta = belief.noise[b], dot(belief.mean[b], features)
-        v = project(belief.root[b], belief.begin, features, projected)
+        noise, eta = belief.noise[b], dot_within(belief.mean[b], features, common, low, high)
+        v = project(belief.root[b], belief.begin, features, low, high, projected)
         restore(belief.root[b], belief.begin, projected, gain)
         if not v > 0.0:
             continue

@@ -31,7 +31,7 @@ def merge(mean, root, begin, prior, scratch, first: int, second: int):
     for i in range(size):
         gain[i] = 0.0
     gain[first], gain[second] = 1.0, -1.0
-    variance = project(root, begin, gain, apart)
+    variance = project(root, begin, gain, common, size, apart)
     restore(root, begin, apart, gain)
     for i in range(size):
         mean[i] -= gain[i] * (gap / variance)
@@ -48,7 +48,7 @@ def merge(mean, root, begin, prior, scratch, first: int, second: int):
     for i in range(size):
         gain[i] = 0.0
     gain[first] = 1.0
-    project(root, begin, gain, apart)
+    project(root, begin, gain, common, size, apart)
     restore(root, begin, apart, gain)
     wide = prior[second] * prior[second] - gain[first]
     for i in range(size):

@@ -9,7 +9,7 @@ import numpy as np
 from belman import chance
 from belman.engine import inlined_kernel, kernel
 from belman.models.model import KEEP, RATE, SHAPE
-from belman.models.square_root import observe, project, restore, widen
+from belman.models.square_root import dot_within, filled, observe, project, restore, widen
 
 PROJECTED, GAIN, TOLD = 0, 1, 4  # rows of belief.scratch: Lᵀφ, Sφ, and the two numbers below
 _KEEP, _LEAN = 2, 3
@@ -87,10 +87,11 @@ def learn(model, constants, belief, features, reward):
         for i in range(size):
             belief.age[i] += 1.0 if features[i] != 0.0 else 0.0
         fade(constants, belief)
-    before = weigh(belief)
+    before, common = weigh(belief), belief.begin[0]
+    low, high = filled(features, common)
     for b in range(len(belief.mean)):
-        eta = dot(belief.mean[b], features)
-        v = project(belief.root[b], belief.begin, features, projected)
+        eta = dot_within(belief.mean[b], features, common, low, high)
+        v = project(belief.root[b], belief.begin, features, low, high, projected)
         restore(belief.root[b], belief.begin, projected, gain)
         step, noise, fit = model.assimilate(constants, belief.noise[b], eta, v, reward)
         if noise < np.inf:
@@ -107,15 +108,16 @@ def learn(model, constants, belief, features, reward):
 @inlined_kernel
 def marginal(model, constants, belief, features):
     """The mean and the variance of φᵀθ, over the whole bank."""
-    projected = belief.scratch[PROJECTED]
+    projected, common = belief.scratch[PROJECTED], belief.begin[0]
+    low, high = filled(features, common)
     eta, variance = 0.0, 0.0
     for b in range(len(belief.mean)):
-        eta += belief.share[b] * dot(belief.mean[b], features)
+        eta += belief.share[b] * dot_within(belief.mean[b], features, common, low, high)
     for b in range(len(belief.mean)):
-        v = project(belief.root[b], belief.begin, features, projected) * model.scale(
-            constants, belief.noise[b]
-        )
-        apart = dot(belief.mean[b], features) - eta if len(belief.mean) > 1 else 0.0
+        v = project(belief.root[b], belief.begin, features, low, high, projected)
+        v *= model.scale(constants, belief.noise[b])
+        here = dot_within(belief.mean[b], features, common, low, high) if len(belief.mean) > 1 else eta
+        apart = here - eta
         variance += belief.share[b] * (v + apart * apart)
     return eta, variance
 
@@ -123,10 +125,14 @@ def marginal(model, constants, belief, features):
 @kernel
 def prior_variance(model, constants, belief, features):
     """φᵀSφ before the first reward, with what is now expected of the noise."""
-    total = 0.0
+    total, common = 0.0, belief.begin[0]
+    low, high = filled(features, common)
     for b in range(len(belief.mean)):
         inner = 0.0
-        for i in range(features.size):
+        for i in range(common):
+            one = belief.prior[b, i] * features[i]
+            inner += one * one
+        for i in range(low, high):
             one = belief.prior[b, i] * features[i]
             inner += one * one
         total += belief.share[b] * inner * model.scale(constants, belief.noise[b])

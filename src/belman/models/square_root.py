@@ -17,23 +17,40 @@ _FEW = 4  # times the numbers of a vector that are not 0, below its width: few o
 
 
 @inlined_kernel
-def project(root, begin, features, out):
-    """Fill out = Lᵀφ, and return φᵀSφ, its square."""
+def dot_within(first, second, common, low, high):
+    """The inner product of two vectors, one of which is 0 but for what is common, and from `low` to
+    `high`.
+    """
+    total = 0.0
+    for i in range(common):
+        total += first[i] * second[i]
+    for i in range(low, high):
+        total += first[i] * second[i]
+    return total
+
+
+@inlined_kernel
+def project(root, begin, features, low, high, out):
+    """Fill out = Lᵀφ, and return φᵀSφ, its square; `low` and `high` are where what is not common of
+    φ is not 0.
+    """
     size, common = features.size, begin[0]
     for j in range(size):
         out[j] = 0.0
-    for i in range(size):
+    for i in range(common):
         weight = features[i]
         if weight != 0.0:
-            for j in range(min(i + 1, common)):
+            for j in range(i + 1):
                 out[j] += root[i, j] * weight
-            shift = common - begin[i]
-            for j in range(begin[i], i + 1):
-                out[j] += root[i, j + shift] * weight
-    total = 0.0
-    for j in range(size):
-        total += out[j] * out[j]
-    return total
+    for i in range(low, high):
+        weight = features[i]
+        if weight != 0.0:
+            for j in range(common):
+                out[j] += root[i, j] * weight
+            own, row = out[begin[i] : i + 1], root[i, common:]
+            for j in range(own.size):  # from 0: places that may be below it are not vectorised
+                own[j] += row[j] * weight
+    return dot_within(out, out, common, begin[low] if low < high else low, high)
 
 
 @kernel
@@ -74,9 +91,10 @@ def restore(root, begin, projected, out):
         total = 0.0
         for j in range(low, min(i + 1, high, common)):
             total += root[i, j] * projected[j]
-        shift = common - begin[i]
-        for j in range(max(begin[i], own_low), min(i + 1, own_high)):
-            total += root[i, j + shift] * projected[j]
+        first = max(begin[i], own_low)
+        row, own = root[i, common + first - begin[i] :], projected[first : min(i + 1, own_high)]
+        for j in range(own.size):
+            total += row[j] * own[j]
         out[i] = total
 
 
@@ -127,25 +145,28 @@ def combine(root, begin, projected, low, high, keep, lean):
         else:
             following = j
     for i in range(low, projected.size):
-        carried, shift = 0.0, common - begin[i]
-        j = min(i, high - 1)
-        while j >= begin[i]:
-            if projected[j] == 0.0:
-                j = int(lean[j])
-                continue
-            old = root[i, j + shift]
-            root[i, j + shift] = keep[j] * old - lean[j] * carried
-            carried += projected[j] * old
-            j -= 1
-        j = min(j, common - 1)
-        while j >= low:
-            if projected[j] == 0.0:
-                j = int(lean[j])
-                continue
-            old = root[i, j]
-            root[i, j] = keep[j] * old - lean[j] * carried
-            carried += projected[j] * old
-            j -= 1
+        top = min(i, high - 1)
+        carried = combine_row(root[i, common:], projected, keep, lean, begin[i], low, top, 0.0)
+        combine_row(root[i], projected, keep, lean, 0, low, min(top, common - 1), carried)
+
+
+@inlined_kernel
+def combine_row(row, projected, keep, lean, first, low, last, carried):
+    """Combine the columns from `low` to `last` of a row that begins with column `first`; returns
+    Σ f_j of what they were, added to what is `carried`.
+    """
+    start = max(first, low)
+    here, part, own, less = row[start - first :], projected[start:], keep[start:], lean[start:]
+    j = last - start
+    while j >= 0:
+        if part[j] == 0.0:
+            j = int(less[j]) - start
+            continue
+        old = here[j]
+        here[j] = own[j] * old - less[j] * carried
+        carried += part[j] * old
+        j -= 1
+    return carried
 
 
 @kernel

@@ -13,12 +13,13 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belman.engine import LATER, Call, entry, kernel
 from belman.special import normal_quantile
 
 Floats = NDArray[np.float64]
@@ -31,7 +32,7 @@ _FURTHEST = 3.0
 
 
 @lru_cache(maxsize=64)
-def drawn(numbers: int) -> tuple[Floats, list[float]]:
+def drawn(numbers: int) -> tuple[Floats, Floats]:
     """Return the directions of waves (COUNT, numbers), and where each begins."""
     wanted = COUNT * (numbers + 1)
     seed = f"belman: {COUNT} waves of {numbers}".encode()
@@ -41,7 +42,20 @@ def drawn(numbers: int) -> tuple[Floats, list[float]]:
     slopes = [steep * normal_quantile(chance) for chance in chances[COUNT:]]
     directions = np.array(slopes).reshape(COUNT, numbers)
     directions.flags.writeable = False
-    return directions, [2.0 * math.pi * chance for chance in chances[:COUNT]]
+    begins = 2.0 * math.pi * np.array(chances[:COUNT])
+    begins.flags.writeable = False
+    return directions, begins
+
+
+@kernel
+def swing(directions, begins, scores, out):
+    """Fill in the waves at these scores."""
+    for k in range(out.size):
+        angle = begins[k]
+        for i in range(scores.size):
+            angle += directions[k, i] * scores[i]
+        out[k] = math.sqrt(2.0) * math.cos(angle)
+    return 0
 
 
 @dataclass(frozen=True)
@@ -59,8 +73,24 @@ class Waves:
             value = values.get(name)
             score = 0.0 if value is None else (value - centre) / spread
             scores.append(min(max(score, -_FURTHEST), _FURTHEST))
-        directions, begins = drawn(len(scores))
-        # summed row by row: a product of matrices rounds by how many threads it has
-        angles = (directions * np.array(scores)).sum(axis=1).tolist()
-        root, cos = math.sqrt(2.0), math.cos
-        out[:] = [root * cos(angle + begin) for angle, begin in zip(angles, begins, strict=True)]
+        self._scores[:] = scores
+        self._call()
+        out[:] = self._waves
+
+    @cached_property
+    def _scores(self) -> Floats:
+        return np.zeros(len(self.names))
+
+    @cached_property
+    def _waves(self) -> Floats:
+        return np.zeros(COUNT)
+
+    @cached_property
+    def _call(self) -> Call:
+        directions, begins = drawn(len(self.names))
+        arrays = {"directions": directions, "begins": begins}
+        return entry(swing).hold(LATER, scores=self._scores, **arrays, out=self._waves)
+
+    def __reduce__(self) -> Any:
+        """All but the call, which holds arrays by their addresses: a copy has its own."""
+        return type(self), (self.names, self.centres, self.spreads)

@@ -60,14 +60,16 @@ class Memory(NamedTuple):
 @kernel
 def learn(params, memory, features):
     scratch = memory.projected_scratch
-    project(memory.root, memory.begin, features, scratch[0])
+    size = features.size  # all is common
+    project(memory.root, memory.begin, features, size, size, scratch[0])
     observe(memory.root, memory.begin, scratch[0], 1.0, scratch[1], scratch[2])
 
 
 @kernel
 def glm_ucb_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     for a in range(index.size):
-        square = project(memory.root, memory.begin, features[a], memory.projected_scratch[0])
+        out, size = memory.projected_scratch[0], features.shape[1]
+        square = project(memory.root, memory.begin, features[a], size, size, out)
         index[a] = sight.eta[a] + params[0] * math.sqrt(square)
 
 
