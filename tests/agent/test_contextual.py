@@ -223,7 +223,7 @@ def rewritten(agent, change):
         lambda content: content["state"]["forms"][1]["columns"].__setitem__(0, ["shared", 99]),
         lambda content: content["state"]["context"]["slots"].pop(),
         lambda content: content["state"]["context"]["kinds"].update(age="colour"),
-        lambda content: content["state"]["context"]["moments"].update(age=[1, 0.0, 0.0, 0.0, "x"]),
+        lambda content: content["state"]["context"].update(values=[[1.0, 0.0, 0.0, 0.0, "x"]]),
         lambda content: content["state"].update(told=-1),
         lambda content: content.update(rng=[1, 2]),
         lambda content: content.update(open=[[50, "blue", 1, {}, None]]),

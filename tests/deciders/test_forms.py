@@ -102,8 +102,8 @@ def test_waves_are_of_the_numbers_that_vary_and_keep_their_scale():
         context |= {"late": rng.normal(), "x": 1e3 * context["x"]} if turn >= 40 else {}
         agent.ask(context=context)
         slots = agent._decider.knowledge.context
-        assert (slots.waves is None) == (turn < 32)
-        if turn == 32:
+        assert (slots.waves is None) == (turn < 31)
+        if turn == 31:
             first = slots.waves
     assert slots.waves == first
     assert first.names == ["x"]
