@@ -444,7 +444,7 @@ class Slots:
         slot = self.slots[place]
         if slot.kind == LOG:
             return self.logs[slot.name].spread or 1.0
-        if slot.kind not in (NUMBER, SQUARE):
+        if slot.kind not in (NUMBER, SQUARE) or (self.constant and place == 0):
             return 1.0
         spread = self.moments[slot.name].spread or 1.0
         return spread if slot.kind == NUMBER else spread * spread / ROOT_HALF
