@@ -4,9 +4,9 @@
 
 Every arm answers the numbers of a context in its own way. A turn is one choice for one context, and
 one reward that is learnt at once, through the calls of each library's documentation. Rewards are
-linear, and in the default of belman, whose belief has all of its forms, 0 or 1; it is there once more
-without the forms that bend, which says what these cost. Microseconds of the
-processor, the median over turns, and the average, in which rare dear turns count (we express the
+linear, and in the default of belman, whose belief has all of its forms, 0 or 1; it is there once
+more without the forms that bend, which says what these cost. Microseconds of the processor, the
+median over turns, and the average, in which rare dear turns count (we express the
 belief anew where numbers get another scale). Libraries that are not installed are left out.
 """
 

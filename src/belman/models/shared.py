@@ -116,7 +116,9 @@ def marginal(model, constants, belief, features):
     for b in range(len(belief.mean)):
         v = project(belief.root[b], belief.begin, features, low, high, projected)
         v *= model.scale(constants, belief.noise[b])
-        here = dot_within(belief.mean[b], features, common, low, high) if len(belief.mean) > 1 else eta
+        here = (
+            dot_within(belief.mean[b], features, common, low, high) if len(belief.mean) > 1 else eta
+        )
         apart = here - eta
         variance += belief.share[b] * (v + apart * apart)
     return eta, variance

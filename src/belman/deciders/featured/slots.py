@@ -318,7 +318,8 @@ class Slots:
         self._held, count = True, len(self._rows)
         self._told, self._before = np.zeros(count), np.zeros((count, 2))
         self._log_before = np.zeros((len(self.logarithms), 2))
-        self._shown, self._out = np.zeros(count), np.zeros(3 + max(self._numbers.values(), default=0))
+        last = max(self._numbers.values(), default=0)
+        self._shown, self._out = np.zeros(count), np.zeros(3 + last)
         held = {"rows": self.values, "logs": self.logarithms}
         before = {"before": self._before, "log_before": self._log_before}
         places = np.array([self._numbers[name] for name in self._rows], dtype=np.int64)
