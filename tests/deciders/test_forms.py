@@ -171,7 +171,7 @@ def test_squares_are_left_where_they_are_too_many(monkeypatch):
     for i in range(1, 110):
         agent._decider.meet(agent._decider.check({"n": float(i), "word": f"w{i}"}))
         own = [2 * i + 2, 2 * i + 3, i + 2, i + 3]  # products of either kind, logarithms, squares
-        own += [i + 42] if i > 32 else []
+        own += [i + 42] if i >= 32 else []
         fit = [(1 + 2 * each) * (1 + each) <= 20_000 for each in own]
         counts.append(len(agent._decider.knowledge.forms))
         assert counts[-1] == (2 + sum(fit) if fit[3] else 2)

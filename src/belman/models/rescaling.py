@@ -193,7 +193,7 @@ def _reversed_root(precision: Floats) -> Floats:
     except np.linalg.LinAlgError:  # rounding left an eigenvalue below 0
         values, vectors = np.linalg.eigh(upside)
         whole = (vectors * np.maximum(values, 1.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-        factor = np.linalg.cholesky(whole)
+        factor = np.linalg.cholesky(np.asarray(whole, dtype=np.float64))
     found: Floats = factor[..., ::-1, ::-1].swapaxes(-1, -2)
     return found
 
