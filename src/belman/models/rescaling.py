@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -187,13 +187,13 @@ def _inverse_root(precision: _Arrow) -> _Arrow:
 def _reversed_root(precision: Floats) -> Floats:
     """Return the lower triangular U with UᵀU = P, for P with no eigenvalue below 1."""
     upside = precision[..., ::-1, ::-1]
-    factor: Floats
+    factor: Any
     try:
         factor = np.linalg.cholesky(upside)
     except np.linalg.LinAlgError:  # rounding left an eigenvalue below 0
         values, vectors = np.linalg.eigh(upside)
         whole = (vectors * np.maximum(values, 1.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-        factor = np.linalg.cholesky(np.asarray(whole, dtype=np.float64))
+        factor = np.linalg.cholesky(whole)
     found: Floats = factor[..., ::-1, ::-1].swapaxes(-1, -2)
     return found
 
