@@ -13,6 +13,7 @@ from belman.models.merging import merge_all, without
 from belman.models.model import blank, placed
 from belman.models.rescaling import Step, rescale
 from belman.models.shared import draw, marginal
+from belman.models.square_root import restore
 from tests.models.learning import covariance, learn_all
 
 #: Two coefficients of all arms, then three arms with 3, 4 and 2 of their own.
@@ -124,3 +125,16 @@ def test_without_anything_common_there_are_blocks_alone():
     assert arrow.width(begin) == 2
     belief = blank(np.ones((1, 3)), (0.0, 0.0), begin)
     np.testing.assert_array_equal(covariance(belief), np.eye(3))
+
+
+@pytest.mark.parametrize("places", [[0], [7], [12], [33], [1, 20], [5, 6, 31]])
+def test_a_vector_that_is_mostly_0_goes_through_the_root(places):
+    """Column by column, where few numbers are not 0."""
+    begin = arrow.begins([-1, -1, *np.repeat([0, 1, 2], 16).tolist()])
+    root = np.random.default_rng(6).normal(size=(50, arrow.width(begin)))
+    beyond = np.arange(root.shape[1])[None, :] > arrow.diagonal_places(begin)[:, None]
+    root[beyond] = 0.0
+    scores, out = np.zeros(50), np.ones(50)
+    scores[places] = np.arange(1.0, len(places) + 1.0)
+    restore(root, begin, scores, out)
+    np.testing.assert_allclose(out, arrow.spread_out(root, begin) @ scores, atol=1e-12)
