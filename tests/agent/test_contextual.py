@@ -23,6 +23,7 @@ from belman.errors import (
     UnknownTicketError,
 )
 from belman.models import Linear
+from belman.models.arrow import of_diagonal
 from belman.policies.dependent import GLMUCB, LinTS
 
 COLOURS = {"blue": {"price": 5.0, "tone": "cold"}, "red": {"price": 7.0, "tone": "warm"},
@@ -223,7 +224,7 @@ def rewritten(agent, change):
         lambda content: content["state"]["forms"][1]["columns"].__setitem__(0, ["shared", 99]),
         lambda content: content["state"]["context"]["slots"].pop(),
         lambda content: content["state"]["context"]["kinds"].update(age="colour"),
-        lambda content: content["state"]["context"]["moments"].update(age=[1, 0.0, 0.0, 0.0, "x"]),
+        lambda content: content["state"]["context"].update(values=[[1.0, 0.0, 0.0, 0.0, "x"]]),
         lambda content: content["state"].update(told=-1),
         lambda content: content.update(rng=[1, 2]),
         lambda content: content.update(open=[[50, "blue", 1, {}, None]]),
@@ -337,14 +338,12 @@ def test_costs_are_minimised():
 
 def test_a_batch_spreads_and_leaves_the_belief_alone():
     agent = Agent([f"arm {i}" for i in range(6)], context=["age"], model="linear", seed=4)
-    before = (
-        agent._decider.knowledge.belief.mean.copy(),
-        agent._decider.knowledge.belief.root.copy(),
-    )
     arms = agent.ask(6, context={"age": 40.0})
     assert len(set(arms)) == 6
-    assert (agent._decider.knowledge.belief.mean[:, :7] == before[0]).all()
-    assert (agent._decider.knowledge.belief.root[:, :7, :7] == before[1]).all()
+    belief = agent._decider.knowledge.belief
+    assert (belief.clock == 0.0).all()
+    assert (belief.mean == 0.0).all()
+    assert (belief.root == of_diagonal(belief.prior, belief.begin)).all()
     assert len(agent.open_tickets) == 6
     with pytest.raises(SettingError, match="not both"):
         agent.ask(2, context={"age": 40.0}, top=2)

@@ -86,7 +86,7 @@ def test_squares_and_logarithms_are_published_in_the_units_of_the_belief():
     for place in range(4):
         decider = learnt()
         knowledge = decider.knowledge
-        assert len(knowledge.forms) == 6
+        assert len(knowledge.forms) == 7
         for at, form in enumerate(knowledge.forms):
             form.score = float(at == place) * 1e6
         assert knowledge.leading == place

@@ -11,7 +11,8 @@ import pytest
 from scipy.special import expit
 
 from belman import Agent
-from belman.deciders.featured.forms import MOST_BENT
+from belman.deciders.featured import knowledge
+from belman.deciders.featured.waves import drawn
 
 
 def played(chance_of, turns, seed=1, numbers=2):
@@ -52,7 +53,7 @@ def test_a_straight_world_has_the_plain_form(seed):
     """After 300 rewards, in each of five worlds."""
     agent, _ = played(along_a_line, 300, seed)
     learnt = agent._decider.knowledge
-    assert len(learnt.forms) == 6
+    assert len(learnt.forms) == 7
     assert learnt.columns.shape == "plain"
     assert "squares" not in str(agent.explain(context={"n0": 0.1, "n1": 0.1}))
 
@@ -70,6 +71,62 @@ def test_values_that_count_together_are_learnt():
     assert {"n0 × n1", "ln n0 × ln n1"} & set(agent.coefficients()["feature"])
     assert "products of two values count" in agent.explain(context={"n0": 0.1, "n1": 0.1}).title
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def on_moons(arm, x):
+    """`a` is right on one of two half-moons, `b` on the other, by where x lies nearer."""
+    one = abs(np.hypot(x[0], x[1] + 0.5) - 1.0) if x[1] > -0.5 else 9.0
+    other = abs(np.hypot(x[0] - 1.0, x[1] - 0.5) - 1.0) if x[1] < 0.5 else 9.0
+    return 0.95 if (arm == "a") == (one < other) else 0.05
+
+
+def test_worlds_that_bend_in_all_numbers_together_are_learnt():
+    """No square and no product divides two half-moons."""
+    agent, got = played(on_moons, 800)
+    learnt = agent._decider.knowledge
+    assert learnt.columns.shape == "waves"
+    assert np.mean(got[400:]) > 0.8
+    assert "wave 40 of 40" in agent.coefficients()["feature"]
+    asking = {"n0": 0.1, "n1": None}
+    assert "waves of all numbers together count" in agent.explain(context=asking).title
+    again = Agent.from_json(agent.to_json())
+    assert again.to_json() == agent.to_json()
+    assert again.explain(context=asking)["index"] == agent.explain(context=asking)["index"]
+
+
+def test_waves_are_of_the_numbers_that_vary_and_keep_their_scale():
+    agent = Agent(["a", "b"], context=["x", "same", "word", "late"], seed=1)
+    rng = np.random.default_rng(3)
+    for turn in range(70):
+        context = {"x": rng.normal(5.0, 2.0), "same": 3.0, "word": "w", "late": None}
+        context |= {"late": rng.normal(), "x": 1e3 * context["x"]} if turn >= 40 else {}
+        agent.ask(context=context)
+        slots = agent._decider.knowledge.context
+        assert (slots.waves is None) == (turn < 31)
+        if turn == 31:
+            first = slots.waves
+    assert slots.waves == first
+    assert first.names == ["x"]
+    assert 1.0 < first.spreads[0] < 3.0
+    agent.ask(context={"x": None, "same": 3.0, "word": "w", "late": 1.0})
+    x, y = np.zeros(len(slots)), np.zeros(len(slots))
+    rest = {"same": 3.0, "word": "w", "late": 1.0}
+    slots.fill({"x": first.centres[0], **rest}, x)
+    slots.fill({"x": None, **rest}, y)
+    waves = [place for place, slot in enumerate(slots.slots) if slot.kind == "wave"]
+    np.testing.assert_array_equal(x[waves], y[waves])
+
+
+def test_waves_are_drawn_alike_everywhere():
+    """Of normal directions, and uniform beginnings: the first ones, and moments of 480 numbers."""
+    directions, begins = drawn(12)
+    assert directions[0, :2] * 0.35 * 12**0.5 == pytest.approx(
+        [-0.794716281, -1.024609007], abs=1e-9
+    )
+    assert begins[0] == pytest.approx(1.498856111, abs=1e-9)
+    scores = directions.ravel() * 0.35 * 12**0.5
+    assert abs(scores.mean()) < 0.15
+    assert abs(scores.std() - 1.0) < 0.1
 
 
 def test_words_that_count_together_are_learnt():
@@ -94,7 +151,7 @@ def test_a_saved_agent_has_its_forms():
     assert again.explain(context=context)["index"] == agent.explain(context=context)["index"]
     content = json.loads(agent.to_json())["state"]
     counts = [len(form["columns"]) for form in content["forms"]]
-    assert counts == [7] * 3 + [11, 13, 9]
+    assert counts == [7] * 3 + [11, 13, 9, 87]
 
 
 def test_a_batch_counts_for_no_form():
@@ -104,18 +161,23 @@ def test_a_batch_counts_for_no_form():
     assert [form.score for form in agent._decider.knowledge.forms] == before
 
 
-def test_squares_are_left_where_they_are_too_many():
-    """Levels that come make the forms with products and squares too wide: they go, and no ask is
-    refused.
+def test_squares_are_left_where_they_are_too_many(monkeypatch):
+    """Levels that come make the forms with waves, products and squares too wide: they go, and no
+    ask is refused. With i levels beside the constant and the number, an arm has i + 2 coefficients.
     """
     agent = Agent(["a", "b"], context=["n", "word"], seed=1)
-    for i in range(MOST_BENT // 2 + 2):
-        fit = [columns <= MOST_BENT for columns in (7 + 4 * i, 5 + 4 * i)]
-        count = 2 if i == 0 or 7 + 2 * i > MOST_BENT else 4 + sum(fit)
-        assert len(agent._decider.knowledge.forms) == count
-        arm = agent.ask(context={"n": float(i), "word": f"w{i}"})
-        agent.tell(arm, 1.0)
-    assert len(agent._decider.knowledge.forms) == 2
+    monkeypatch.setattr(knowledge, "MOST_NUMBERS", 20_000)
+    counts = []
+    for i in range(1, 110):
+        agent._decider.meet(agent._decider.check({"n": float(i), "word": f"w{i}"}))
+        own = [2 * i + 2, 2 * i + 3, i + 2, i + 3]  # products of either kind, logarithms, squares
+        own += [i + 42] if i >= 32 else []
+        fit = [(1 + 2 * each) * (1 + each) <= 20_000 for each in own]
+        counts.append(len(agent._decider.knowledge.forms))
+        assert counts[-1] == (2 + sum(fit) if fit[3] else 2)
+    assert {2, 4, 5, 6, 7} == {*counts}
+    arm = agent.ask(context={"n": 1.0, "word": "w1"})
+    agent.tell(arm, 1.0)
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
 
 

@@ -11,6 +11,7 @@ from belman.deciders.featured import budget, slots
 from belman.deciders.featured.featured import FeaturedDecider
 from belman.errors import SettingError
 from belman.models import Block, Linear
+from belman.models.arrow import whole
 from belman.models.merging import merge_all, without
 from tests.models.learning import covariance, learnt
 
@@ -39,7 +40,7 @@ def test_two_coefficients_become_one_as_if_they_always_were(model, first, second
         )
     assert found.noise == pytest.approx(expected.noise, rel=1e-9)
     assert found.share == pytest.approx(expected.share, abs=1e-9)
-    rest = without(found, [second])
+    rest = without(found, [second], whole(5))
     assert rest.mean.shape[1] == 5
     kept = [place for place in range(6) if place != second]
     assert covariance(rest) == pytest.approx(covariance(expected)[np.ix_(kept, kept)], abs=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 
 from belman.engine import entry, kernel
 from belman.models import Belief, Block, Model
+from belman.models.arrow import spread_out
 from belman.models.shared import learn
 
 
@@ -30,4 +31,5 @@ def learnt(model: Model, blocks: list[Block] | int, rows, rewards) -> Belief:
 
 def covariance(belief: Belief, scale: float = 1.0, member: int = 0):
     """S of a member of the bank."""
-    return scale * belief.root[member] @ belief.root[member].T
+    root = spread_out(belief.root[member], belief.begin)
+    return scale * root @ root.T

@@ -46,12 +46,16 @@ class BanditResults(NamedTuple):
 
 
 def in_one_block(record: Any) -> tuple[Floats, Any]:
-    """A record whose arrays are laid out anew in one block, to be put away and back by one copy."""
-    given = [np.asarray(array, dtype=np.float64) for array in leaves(record)]
+    """A record whose arrays are laid out anew in one block, to be put away and back by one copy;
+    arrays of whole numbers are places, which stay as they are.
+    """
+    every = [np.asarray(array) for array in leaves(record)]
+    given = [array.astype(np.float64) for array in every if array.dtype != np.int64]
     block = np.concatenate([array.ravel() for array in given])
     parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
     shaped = (part.reshape(array.shape) for part, array in zip(parts, given, strict=True))
-    return block, with_leaves(record, shaped)
+    found = (array if array.dtype == np.int64 else next(shaped) for array in every)
+    return block, with_leaves(record, found)
 
 
 #: What the calls of a policy are bound to (`bind_policy`).

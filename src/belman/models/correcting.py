@@ -15,8 +15,8 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.models.model import RATE, SHAPE
-from belman.models.shared import GAIN, PROJECTED, TOLD, dot, weigh
-from belman.models.square_root import observe, project, restore, widen_along
+from belman.models.shared import GAIN, PROJECTED, TOLD, weigh
+from belman.models.square_root import dot_within, filled, observe, project, restore, take_back
 
 _KEEP, _LEAN = 2, 3  # rows of belief.scratch
 _ROUNDS, _NEAR = 100, 1e-10
@@ -67,16 +67,15 @@ def move(belief, b, size, eta, v, here, wide):
     scratch holds Lᵀφ and Sφ.
     """
     scratch, gain = belief.scratch, belief.scratch[GAIN, :size]
+    projected = scratch[PROJECTED, :size]
     for i in range(size):
         belief.mean[b, i] += (here - eta) / v * gain[i]
     if wide < (1.0 - _LEAST) * v:
         noise = v * wide / (v - wide)
-        projected = scratch[PROJECTED, :size]
-        observe(belief.root[b], projected, noise, scratch[_KEEP], scratch[_LEAN])
+        observe(belief.root[b], belief.begin, projected, noise, scratch[_KEEP], scratch[_LEAN])
     elif wide > (1.0 + _LEAST) * v:
-        for i in range(size):
-            gain[i] *= math.sqrt(wide - v) / v
-        widen_along(belief.root[b], 0, gain)
+        amount = (wide - v) / (v * v)
+        take_back(belief.root[b], belief.begin, projected, amount, scratch[_KEEP], scratch[_LEAN])
 
 
 @kernel
@@ -88,7 +87,8 @@ def begin_anew(constants, belief):
     for b in range(len(belief.mean)):
         belief.noise[b, 0], belief.noise[b, 1] = constants[SHAPE], constants[RATE]
         for i in range(belief.mean.shape[1]):
-            belief.root[b, i, i] = belief.prior[b, i]
+            place = i if i < belief.begin[0] else belief.begin[0] + i - belief.begin[i]
+            belief.root[b, i, place] = belief.prior[b, i]
 
 
 @kernel
@@ -98,14 +98,15 @@ def correct(model, constants, belief, features, old, new, kept):
     """
     size, scratch = features.size, belief.scratch
     projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
-    trial = scratch[TOLD, 2:4]
+    trial, common = scratch[TOLD, 2:4], belief.begin[0]
+    low, high = filled(features, common)
     belief.clock[0] = max(belief.clock[0] + (new == new) - (old == old), 0.0)
     if belief.clock[0] == 0.0:
         begin_anew(constants, belief)
     for b in range(len(belief.mean) if belief.clock[0] > 0.0 else 0):
-        noise, eta = belief.noise[b], dot(belief.mean[b], features)
-        v = project(belief.root[b], features, projected)
-        restore(belief.root[b], projected, gain)
+        noise, eta = belief.noise[b], dot_within(belief.mean[b], features, common, low, high)
+        v = project(belief.root[b], belief.begin, features, low, high, projected)
+        restore(belief.root[b], belief.begin, projected, gain)
         if not v > 0.0:
             continue
         here, wide, widest = eta, v, 0.0

@@ -1,9 +1,9 @@
 """Two coefficients that become one: the belief that all rewards of both would have given it.
 
 Given θ_a = θ_b, the belief has both of their priors, and that of b is taken out again: a reward
-without noise, and a variance that comes back, O(d²). Coefficient b is blank then: its prior is all
-that is believed of it. The belief is exact if rewards are linear, and else has the normal factor
-that stood in for each reward.
+without noise, and a variance that comes back. It costs the square of what is common and of the
+block of the two. Coefficient b is blank then: its prior is all that is believed of it. The belief
+is exact if rewards are linear, and else has the normal factor that stood in for each reward.
 """
 
 from __future__ import annotations
@@ -14,50 +14,63 @@ from collections.abc import Sequence
 import numpy as np
 
 from belman.engine import LATER, entry, kernel
-from belman.models.model import Belief, Model
+from belman.models import arrow
+from belman.models.model import Belief, Model, blank, placed
 from belman.models.shared import weigh
-from belman.models.square_root import observe, restore, widen_along
+from belman.models.square_root import observe, project, restore, take_back
 
 _NONE = 1e-300  # the noise of a reward without noise
 
 
 @kernel
-def merge(mean, root, prior, scratch, first: int, second: int):
-    """Let two coefficients be one at the first place, and the second one blank."""
-    size = mean.size
+def merge(mean, root, begin, prior, scratch, first: int, second: int):
+    """Let two coefficients of a block be one at the first place, and the second one blank."""
+    size, common = mean.size, begin[0]
     apart, gain = scratch[0, :size], scratch[1, :size]
-    variance, gap = 0.0, mean[first] - mean[second]
-    for j in range(size):
-        apart[j] = root[first, j] - root[second, j]
-        variance += apart[j] * apart[j]
-    restore(root, apart, gain)
+    gap = mean[first] - mean[second]
+    for i in range(size):
+        gain[i] = 0.0
+    gain[first], gain[second] = 1.0, -1.0
+    variance = project(root, begin, gain, common, size, apart)
+    restore(root, begin, apart, gain)
     for i in range(size):
         mean[i] -= gain[i] * (gap / variance)
-    observe(root, apart, _NONE, scratch[2], scratch[3])
+    observe(root, begin, apart, _NONE, scratch[2], scratch[3])
+    for j in range(root.shape[1]):
+        root[second, j] = 0.0
+    for i in range(second + 1, size):
+        if second < common:
+            root[i, second] = 0.0
+        elif begin[i] == begin[second]:
+            root[i, common + second - begin[second]] = 0.0
+    root[second, second if second < common else common + second - begin[second]] = prior[second]
+    mean[second] = 0.0
     for i in range(size):
-        root[i, second] = 0.0
-        root[second, i] = 0.0
-    root[second, second], mean[second] = prior[second], 0.0
-    restore(root, root[first], gain)
+        gain[i] = 0.0
+    gain[first] = 1.0
+    project(root, begin, gain, common, size, apart)
+    restore(root, begin, apart, gain)
     wide = prior[second] * prior[second] - gain[first]
     for i in range(size):
         mean[i] += gain[i] * (mean[first] / wide) if i != first else 0.0
-        apart[i] = gain[i] / math.sqrt(wide)
     mean[first] *= 1.0 + gain[first] / wide
-    widen_along(root, 0, apart)
+    take_back(root, begin, apart, 1.0 / wide, scratch[2], scratch[3])
 
 
 @kernel
-def height(mean, root, scores):
+def height(mean, root, begin, scores):
     """mᵀS⁻¹m and ln |L|; `scores` is scratch (d)."""
-    total, known = 0.0, 0.0
+    total, known, common = 0.0, 0.0, begin[0]
     for i in range(mean.size):
-        left = mean[i]
-        for j in range(i):
+        left, shift = mean[i], common - begin[i]
+        for j in range(min(i, common)):
             left -= root[i, j] * scores[j]
-        scores[i] = left / root[i, i]
+        for j in range(begin[i], i):
+            left -= root[i, j + shift] * scores[j]
+        own = root[i, i if i < common else i + shift]
+        scores[i] = left / own
         total += scores[i] * scores[i]
-        known += math.log(root[i, i])
+        known += math.log(own)
     return total, known
 
 
@@ -67,7 +80,7 @@ def merge_all(model: Model, belief: Belief, pairs: Sequence[tuple[int, int]]) ->
         return
     for b in range(len(belief.mean)):
         mean, root, noise = belief.mean[b], belief.root[b], belief.noise[b]
-        held = {"mean": mean, "root": root}
+        held = {"mean": mean, "root": root, "begin": belief.begin}
         measured = entry(height).hold(LATER, **held, scores=belief.scratch[0, : mean.size])
         merging = entry(merge).hold(LATER, **held, prior=belief.prior[b], scratch=belief.scratch)
         before, known = measured()
@@ -84,13 +97,10 @@ def merge_all(model: Model, belief: Belief, pairs: Sequence[tuple[int, int]]) ->
     weigh(belief)
 
 
-def without(belief: Belief, places: Sequence[int]) -> Belief:
-    """Return the same belief without some coefficients, which are blank."""
+def without(belief: Belief, places: Sequence[int], begin: arrow.Places) -> Belief:
+    """Return the same belief without some coefficients, which are blank; those that are left have
+    blocks that `begin` there.
+    """
     kept = np.setdiff1d(np.arange(belief.mean.shape[1]), places)
-    return belief._replace(
-        mean=belief.mean[:, kept].copy(),
-        root=np.ascontiguousarray(belief.root[:, kept][:, :, kept]),
-        prior=belief.prior[:, kept].copy(),
-        age=belief.age[kept].copy(),
-        scratch=np.zeros((len(belief.scratch), max(len(kept), 4))),
-    )
+    fresh = blank(belief.prior[:, kept].copy(), (0.0, 0.0), begin)
+    return placed(belief, kept, np.arange(kept.size), fresh)

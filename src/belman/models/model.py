@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from belman.engine import Bundle
 from belman.errors import FamilyError, PriorError, RewardError
+from belman.models import arrow
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -40,7 +41,8 @@ class Belief(NamedTuple):
     """A bank of B distributions on d coefficients."""
 
     mean: Floats  # (B, d) m
-    root: Floats  # (B, d, d) L
+    root: Floats  # (B, d, width) L, but for what is 0 (`arrow.py`)
+    begin: arrow.Places  # (d) where the own block of each row begins, of L
     noise: Floats  # (B, 2) shape and rate of the belief on the precision of the noise
     fit: Floats  # (B) ln of the marginal likelihood, the largest at 0
     share: Floats  # (B) what each is worth: exp(fit), summing to 1
@@ -191,12 +193,18 @@ class Model(ABC):
 MODELS = Model.registry
 
 
-def blank(prior: Floats, first_noise: tuple[float, float]) -> Belief:
-    """The belief whose prior has these standard deviations (B, d), in the units of the model."""
+def blank(
+    prior: Floats, first_noise: tuple[float, float], begin: arrow.Places | None = None
+) -> Belief:
+    """The belief whose prior has these standard deviations (B, d), in the units of the model; all
+    coefficients may depend on each other, or those alone whose blocks `begin` alike.
+    """
     bank, size = prior.shape
+    begin = arrow.whole(size) if begin is None else begin
     return Belief(
         mean=np.zeros((bank, size)),
-        root=np.array([np.diag(row) for row in prior]),
+        root=arrow.of_diagonal(prior, begin),
+        begin=begin,
         noise=np.tile(np.array(first_noise), (bank, 1)),
         fit=np.zeros(bank),
         share=np.full(bank, 1.0 / bank),
@@ -207,13 +215,15 @@ def blank(prior: Floats, first_noise: tuple[float, float]) -> Belief:
     )
 
 
-def grown(belief: Belief, prior: Floats, first_noise: tuple[float, float]) -> Belief:
-    """The same belief with more coefficients, of which nothing is known but their prior (B, n)."""
-    wide = np.hstack([belief.prior, prior])
-    fresh, size = blank(wide, first_noise), belief.prior.shape[1]
-    fresh.mean[:, :size] = belief.mean
-    fresh.root[:, :size, :size] = belief.root
-    fresh.age[:size] = belief.age
+def placed(belief: Belief, source: arrow.Places, target: arrow.Places, fresh: Belief) -> Belief:
+    """Return the belief of a blank one with what is known of coefficients `source` at `target`, and
+    of all else the prior alone.
+    """
+    independent = fresh.root.copy()
+    fresh.root[:] = arrow.placed(belief.root, belief.begin, source, target, fresh.begin)
+    new = np.setdiff1d(np.arange(fresh.begin.size), target)
+    fresh.root[:, new] = independent[:, new]
+    fresh.mean[:, target], fresh.age[target] = belief.mean[:, source], belief.age[source]
     for name in ("noise", "fit", "share", "clock"):
         getattr(fresh, name)[:] = getattr(belief, name)
     return fresh

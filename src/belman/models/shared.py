@@ -9,7 +9,7 @@ import numpy as np
 from belman import chance
 from belman.engine import inlined_kernel, kernel
 from belman.models.model import KEEP, RATE, SHAPE
-from belman.models.square_root import observe, project, restore, widen
+from belman.models.square_root import dot_within, filled, observe, project, restore, widen
 
 PROJECTED, GAIN, TOLD = 0, 1, 4  # rows of belief.scratch: Lᵀφ, Sφ, and the two numbers below
 _KEEP, _LEAN = 2, 3
@@ -51,7 +51,7 @@ def fade(constants, belief):
 
 @kernel
 def fade_one(belief, place, kept):
-    """Let a coefficient keep a share of what is known of it."""
+    """Let a coefficient keep a share of what is known of it; roots of what fades are whole."""
     size = belief.mean.shape[1]
     for b in range(len(belief.mean)):
         belief.mean[b, place] *= math.sqrt(kept)
@@ -87,14 +87,15 @@ def learn(model, constants, belief, features, reward):
         for i in range(size):
             belief.age[i] += 1.0 if features[i] != 0.0 else 0.0
         fade(constants, belief)
-    before = weigh(belief)
+    before, common = weigh(belief), belief.begin[0]
+    low, high = filled(features, common)
     for b in range(len(belief.mean)):
-        eta = dot(belief.mean[b], features)
-        v = project(belief.root[b], features, projected)
-        restore(belief.root[b], projected, gain)
+        eta = dot_within(belief.mean[b], features, common, low, high)
+        v = project(belief.root[b], belief.begin, features, low, high, projected)
+        restore(belief.root[b], belief.begin, projected, gain)
         step, noise, fit = model.assimilate(constants, belief.noise[b], eta, v, reward)
         if noise < np.inf:
-            observe(belief.root[b], projected, noise, scratch[_KEEP], scratch[_LEAN])
+            observe(belief.root[b], belief.begin, projected, noise, scratch[_KEEP], scratch[_LEAN])
         for i in range(size):
             belief.mean[b, i] += step * gain[i]
         belief.fit[b] += fit
@@ -107,13 +108,18 @@ def learn(model, constants, belief, features, reward):
 @inlined_kernel
 def marginal(model, constants, belief, features):
     """The mean and the variance of φᵀθ, over the whole bank."""
-    projected = belief.scratch[PROJECTED]
+    projected, common = belief.scratch[PROJECTED], belief.begin[0]
+    low, high = filled(features, common)
     eta, variance = 0.0, 0.0
     for b in range(len(belief.mean)):
-        eta += belief.share[b] * dot(belief.mean[b], features)
+        eta += belief.share[b] * dot_within(belief.mean[b], features, common, low, high)
     for b in range(len(belief.mean)):
-        v = project(belief.root[b], features, projected) * model.scale(constants, belief.noise[b])
-        apart = dot(belief.mean[b], features) - eta if len(belief.mean) > 1 else 0.0
+        v = project(belief.root[b], belief.begin, features, low, high, projected)
+        v *= model.scale(constants, belief.noise[b])
+        here = (
+            dot_within(belief.mean[b], features, common, low, high) if len(belief.mean) > 1 else eta
+        )
+        apart = here - eta
         variance += belief.share[b] * (v + apart * apart)
     return eta, variance
 
@@ -121,10 +127,14 @@ def marginal(model, constants, belief, features):
 @kernel
 def prior_variance(model, constants, belief, features):
     """φᵀSφ before the first reward, with what is now expected of the noise."""
-    total = 0.0
+    total, common = 0.0, belief.begin[0]
+    low, high = filled(features, common)
     for b in range(len(belief.mean)):
         inner = 0.0
-        for i in range(features.size):
+        for i in range(common):
+            one = belief.prior[b, i] * features[i]
+            inner += one * one
+        for i in range(low, high):
             one = belief.prior[b, i] * features[i]
             inner += one * one
         total += belief.share[b] * inner * model.scale(constants, belief.noise[b])
@@ -144,6 +154,6 @@ def draw(model, constants, belief, rng, inflation, theta):
     scores = belief.scratch[PROJECTED, : theta.size]
     for i in range(theta.size):
         scores[i] = chance.normal(rng)
-    restore(belief.root[member], scores, theta)
+    restore(belief.root[member], belief.begin, scores, theta)
     for i in range(theta.size):
         theta[i] = belief.mean[member, i] + spread * theta[i]

@@ -1,9 +1,9 @@
 """What a client needs to decide by context itself: draws of all coefficients, arm by arm.
 
-The form of the belief with the best score is drawn from, of those without products of two values,
-whatever the policy: an arm's chance in a context is that of being the best, as with Thompson
-sampling. Draws come in pairs, mirrored at the mean. An
-arm's features and what all arms share are folded into a coefficient for each slot of the context.
+The form of the belief with the best score is drawn from, of those without products of two values
+and without waves, whatever the policy: an arm's chance in a context is that of being the best, as
+with Thompson sampling. Draws come in pairs, mirrored at the mean. An arm's features and what all
+arms share are folded into a coefficient for each slot of the context.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ from belman.deciders.featured.columns import (
     OWN,
     PAIR,
     SHARED,
+    WAVES,
     Column,
 )
 from belman.deciders.featured.slots import ROOT_HALF, Floats, Slots
 from belman.deciders.shares import Shares
 from belman.errors import StudyError
 from belman.models import Belief, Model
+from belman.models.arrow import across
 from belman.policies.dependent import LinTS
 
 #: Draws of a document: as many as there is room for.
@@ -57,7 +59,9 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
         why = "give the numbers of an array names of their own"
         raise StudyError(f"arrays ({arrays}) are not published: {why}")
     places = [decider._places[arm] for arm in arms]
-    forms = [form for form in learnt.forms if form.columns.shape not in (CROSSES, LOG_CROSSES)]
+    forms = [
+        form for form in learnt.forms if form.columns.shape not in (CROSSES, LOG_CROSSES, WAVES)
+    ]
     form = max(forms, key=lambda form: form.standing)
     columns = [one for one in form.columns.columns if one[0] != FEATURE]
     counted = {one[2] if one[0] == OWN else one[1] for one in columns}
@@ -113,7 +117,8 @@ def _drawn(model: Model, belief: Belief, words: Any, draws: int, inflation: floa
         shape, rate = belief.noise[b]
         known = model.kernels.scale(model.constants, belief.noise[b])
         scale = rate / rng.gamma(shape, size=count) if shape > 0.0 else np.full(count, known)
-        apart = rng.normal(size=(count, belief.mean.shape[1])) @ belief.root[b].T
+        apart = rng.normal(size=(count, belief.mean.shape[1]))
+        apart = across(apart, belief.root[b], belief.begin)
         apart *= inflation * np.sqrt(scale)[:, None]
         halves += [belief.mean[b] + apart, belief.mean[b] - apart]
     found: Floats = np.concatenate(halves)

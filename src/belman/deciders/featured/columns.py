@@ -1,5 +1,7 @@
 """Which coefficient belongs to what: the columns of features, which only ever grow.
 
+Those of all arms come first, then those of each arm, as roots of beliefs have them (`arrow.py`).
+
 A column is of all arms (a slot of the context, a slot of the arms' features, or a pair of both), or
 an arm's own (a slot of the context for that arm, or the product of two). Where a number is measured
 on another scale, coefficients are written anew: what the number counts is multiplied, and what it
@@ -16,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.assignment.contexts import LEVEL, OTHERS
-from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, Pooled, Rescaled, Slots
+from belman.deciders.featured.slots import FREE, LOG, NUMBER, SQUARE, WAVE, Pooled, Rescaled, Slots
 from belman.engine import kernel
+from belman.models import arrow
 from belman.models.correcting import correct
 from belman.models.model import KEEP
 from belman.models.rescaling import Step
@@ -26,13 +29,21 @@ from belman.models.sight import look_at_all
 from belman.policies.dependent.policy import pick_rounded
 
 Places = NDArray[np.int64]
-SHARED, FEATURE, PAIR, OWN, CROSS = "shared", "feature", "pair", "own", "cross"
+SHARED, FEATURE, PAIR = "shared", "feature", "pair"
+OWN, CROSS, WAVED = "own", "cross", "waved"
+#: The kinds of columns that are an arm's own: they have the arm, and then slots of the context.
+OF_ARMS = (OWN, CROSS, WAVED)
 POOLINGS = ("shared", "disjoint", "hybrid")
 #: The numbers of a context as they are, their logarithms, or with their squares too; and the last
-#: or the logarithms with the products of two values.
+#: or the logarithms with the products of two values; and as they are with waves.
 PLAIN, LOGS, SQUARES, CROSSES = "plain", "logs", "squares", "crosses"
-LOG_CROSSES = "log crosses"
-_LEFT_OUT = {PLAIN: (FREE, SQUARE, LOG), LOGS: (FREE, NUMBER, SQUARE), SQUARES: (FREE, LOG)}
+LOG_CROSSES, WAVES = "log crosses", "waves"
+_LEFT_OUT = {
+    PLAIN: (FREE, WAVE, SQUARE, LOG),
+    LOGS: (FREE, WAVE, NUMBER, SQUARE),
+    SQUARES: (FREE, WAVE, LOG),
+    WAVES: (FREE, SQUARE, LOG),
+}
 _LEFT_OUT |= {CROSSES: _LEFT_OUT[SQUARES], LOG_CROSSES: _LEFT_OUT[LOGS]}
 #: The slots whose products count.
 _CROSSED = {CROSSES: (NUMBER, LEVEL, OTHERS), LOG_CROSSES: (LOG, LEVEL, OTHERS)}
@@ -40,7 +51,7 @@ _FURTHEST = 3.0  # deviations that a number counts at most in a product
 Column = tuple[Any, ...]
 #: Which parts of a column are slots of the context, and which are slots of the features.
 _PARTS: dict[bool, dict[str, tuple[int, ...]]] = {
-    True: {SHARED: (1,), PAIR: (1,), OWN: (2,), CROSS: (2, 3)},
+    True: {SHARED: (1,), PAIR: (1,), OWN: (2,), CROSS: (2, 3), WAVED: (2,)},
     False: {FEATURE: (1,), PAIR: (2,)},
 }
 
@@ -148,8 +159,11 @@ def foresee(model, constants, belief, x, own, layout, row, arm: int):
 class Columns:
     """The columns there are, in the order in which they came."""
 
-    def __init__(self, pooling: str, interactions: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self, pooling: str, interactions: Sequence[tuple[str, str]], apart: bool = True
+    ) -> None:
         self.pooling, self.interactions = pooling, [tuple(pair) for pair in interactions]
+        self.apart = apart  # whether arms are independent, given what is of all arms
         self.shape = PLAIN  # what has columns of the numbers of the context
         self.columns: list[Column] = []
         self._places: dict[Column, int] = {}
@@ -185,7 +199,7 @@ class Columns:
             own = [i for i, one in enumerate(context.slots) if not i or one.kind not in left_out]
             for a in range(arms):
                 for i in own:
-                    yield (OWN, a, i)
+                    yield (WAVED if context.slots[i].kind == WAVE else OWN, a, i)
             for i, j in self._crossed(context):
                 for a in range(arms):
                     yield (CROSS, a, i, j)
@@ -199,25 +213,32 @@ class Columns:
                 if one.name != other.name and one.kind in kinds and other.kind in kinds:
                     yield i, j
 
-    def grow(self, context: Slots, features: Slots, arms: int) -> list[Column]:
-        """Take in what is new: the columns that came."""
-        fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
-        for column in fresh:
-            self._add(column)
-        return fresh
+    def group(self, column: Column) -> int:
+        """The arm that a column belongs to, −1 if it is of all arms."""
+        return column[1] if self.apart and column[0] in OF_ARMS else -1
 
-    def _add(self, column: Column) -> None:
-        self._places[column] = len(self.columns)
-        self.columns.append(column)
-        for of_context in (True, False):
-            for part in _PARTS[of_context].get(column[0], ()):
-                self._with.setdefault((of_context, column[part]), []).append(column)
+    @property
+    def begin(self) -> Places:
+        """Where the block of each column begins."""
+        return arrow.begins([self.group(column) for column in self.columns])
+
+    def grow(self, context: Slots, features: Slots, arms: int) -> Places | None:
+        """Take in what is new; return the places of the columns that were there, if more came."""
+        fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
+        if not fresh:
+            return None
+        before = self.columns
+        self.take(sorted([*before, *fresh], key=self.group))
+        return np.array([self._places[column] for column in before], dtype=np.int64)
 
     def take(self, columns: Sequence[Column]) -> None:
         """Have these columns, in this order."""
-        self.columns, self._places, self._with = [], {}, {}
-        for column in columns:
-            self._add(column)
+        self.columns, self._places, self._with = [*columns], {}, {}
+        for place, column in enumerate(columns):
+            self._places[column] = place
+            for of_context in (True, False):
+                for part in _PARTS[of_context].get(column[0], ()):
+                    self._with.setdefault((of_context, column[part]), []).append(column)
 
     def pool(self, of_context: bool, pooled: Pooled) -> list[tuple[int, int]]:
         """Return the places of coefficients that become one, and which one is blank then: columns
@@ -243,7 +264,9 @@ class Columns:
         at = self._places.get
         p, q = len(context), len(features)
         pairs = [(*one[1:], place) for one, place in self._places.items() if one[0] == PAIR]
-        own = [[at((OWN, a, i), -1) for i in range(p)] for a in range(max(arms, 1))]
+        own = [
+            [at((OWN, a, i), at((WAVED, a, i), -1)) for i in range(p)] for a in range(max(arms, 1))
+        ]
         crosses = sorted({one[2:] for one in self._places if one[0] == CROSS})
         products = [[at((CROSS, a, *one), -1) for one in crosses] for a in range(max(arms, 1))]
         return Layout(
@@ -264,29 +287,40 @@ class Columns:
         is off by the shift.
         """
         factor, shift = changed.factor, changed.shift
-        for column in self._with.get((of_context, changed.slot), ()):
-            slot, place = changed.slot, self._places[column]
-            without = self._places[_without(column, of_context, slot)]
-            missing = self._places.get(_with(column, of_context, slot, changed.missing))
-            square = self._places.get(_with(column, of_context, slot, changed.square))
-            moved = [(place, shift)]
-            if square is not None:
+        of_arms: dict[Column, list[Any]] = {}  # a column of all arms that have it, under arm −1
+        for column in self._with.get((of_context, slot := changed.slot), ()):
+            arm = self.group(column)
+            of_arms.setdefault(column if arm < 0 else _of(column, -1), []).append(arm)
+        for column, arms in of_arms.items():
+            places = self._all(column, arms)
+            without = self._all(_without(column, of_context, slot), arms)
+            missing = self._all(_with(column, of_context, slot, changed.missing), arms)
+            square = self._all(_with(column, of_context, slot, changed.square), arms)
+            moved = [(places, shift)]
+            if square.size:
                 excess = factor * factor + shift * shift - (0.0 if changed.first else 1.0)
                 moved.append((square, excess * math.sqrt(0.5)))
             for one, amount in moved:
                 yield Step(one, without, 1.0, amount)
-                if missing is not None:
+                if missing.size:
                     yield Step(one, missing, 1.0, -amount)
-            if square is not None:
-                yield Step(square, place, factor * factor, math.sqrt(2.0) * shift)
-            yield Step(place, without, factor, 0.0)
+            if square.size:
+                yield Step(square, places, factor * factor, math.sqrt(2.0) * shift)
+            yield Step(places, without, factor, 0.0)
+
+    def _all(self, column: Column, arms: Sequence[int]) -> Places:
+        """Return the places of a column of these arms, which all have, or none: then none."""
+        each = [column if arm < 0 else _of(column, arm) for arm in arms]
+        found = [self._places[one] for one in each if one in self._places]
+        assert len(found) in (0, len(arms))
+        return np.array(found, dtype=np.int64)
 
     def unit(self, column: Column, context: Slots, features: Slots) -> float:
         """How much of its number, or of the product of two, a column counts as 1."""
         kind, *parts = column
         sides = {SHARED: [context], FEATURE: [features], OWN: [context], PAIR: [context, features]}
-        sides[CROSS] = [context, context]
-        places = parts[1:] if kind in (OWN, CROSS) else parts
+        sides |= {CROSS: [context, context], WAVED: [context]}
+        places = parts[1:] if kind in OF_ARMS else parts
         each = zip(sides[kind], places, strict=True)
         return math.prod(slots.spread(place) for slots, place in each)
 
@@ -295,13 +329,18 @@ class Columns:
     ) -> tuple[Any, str]:
         """Whose a column is, and what it is about."""
         kind, *parts = column
-        if kind in (OWN, CROSS):
+        if kind in OF_ARMS:
             return name(parts[0]), " × ".join(context.slots[one].label for one in parts[1:])
         if kind == PAIR:
             words = f"{context.slots[parts[0]].label} × {features.slots[parts[1]].label}"
             return "all", words
         slots = context if kind == SHARED else features
         return "all", slots.slots[parts[0]].label
+
+
+def _of(column: Column, arm: int) -> Column:
+    """Return the column of another arm that is about the same."""
+    return (column[0], arm, *column[2:])
 
 
 def _with(column: Column, of_context: bool, slot: int, other: int) -> Column:

@@ -109,8 +109,7 @@ class FeaturedDecider(InContexts):
         self.knowledge.arms = len(self._arms)
         for row in self._rows:
             slots.meet(row, partial(self.knowledge.room, False))
-        for moments in slots.moments.values():
-            moments.renew()
+        slots.renew()
         totals, counted = self._arms or [CANDIDATE], settings.family_of(self.model, family)
         self.totals = IndependentDecider(totals, counted, minimise=self.minimise)
         self.knowledge.grow(len(self._arms))

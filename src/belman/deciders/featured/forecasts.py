@@ -14,6 +14,7 @@ from belman.deciders.featured.views import ends
 from belman.deciders.shares import Shares
 from belman.errors import PolicyError
 from belman.models import Belief, Model, linear
+from belman.models.arrow import along
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
@@ -64,7 +65,8 @@ def _deviation(model: Model, belief: Belief, features: Floats) -> float:
     for b, share in enumerate(belief.share):
         shape, mean = belief.noise[b, 0], float(belief.mean[b] @ features)
         scale = model.kernels.scale(model.constants, belief.noise[b])
-        wide = float(np.linalg.norm(features @ belief.root[b])) * math.sqrt(scale)
+        wide = float(np.linalg.norm(along(features, belief.root[b], belief.begin)))
+        wide *= math.sqrt(scale)
         if is_line:
             freer = shape / (shape - 1.0) if shape > 1.0 else math.inf
             freer = 1.0 if shape == 0.0 or wide == 0.0 else freer

@@ -1,6 +1,6 @@
 """The forms that a belief can have: numbers as they are, their logarithms, with their squares too,
-and squares or logarithms with products of two values; for rewards from 0 to 1 also linear ones with
-numbers as they are.
+squares or logarithms with products of two values, and waves of all numbers; for rewards from 0 to 1
+also linear ones with numbers as they are.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -8,6 +8,7 @@ foretold them. The form with the best score speaks: it alone decides and is look
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -15,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from belman.deciders.featured import waves
 from belman.deciders.featured.columns import (
     CROSS,
     CROSSES,
@@ -25,6 +27,8 @@ from belman.deciders.featured.columns import (
     PLAIN,
     SHARED,
     SQUARES,
+    WAVED,
+    WAVES,
     Column,
     Columns,
     Layout,
@@ -32,20 +36,25 @@ from belman.deciders.featured.columns import (
 from belman.deciders.featured.slots import Floats, Pooled, Slots
 from belman.models import Belief, Linear, LinearRates, Logistic, Model
 from belman.models.merging import merge_all, without
-from belman.models.model import BANK, blank, grown
+from belman.models.model import BANK, blank, placed
 
 #: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
 _LEVEL = {True: 10.0, False: 3.0}
 _WORDS = {PLAIN: "", LOGS: "; logarithms of numbers count", SQUARES: "; squares of numbers count"}
 _WORDS[CROSSES] = "; products of two values count"
+_WORDS[WAVES] = "; waves of all numbers together count"
 _WORDS[LOG_CROSSES] = "; logarithms of numbers and products of two values count"
 #: How many times the scale of a coefficient that of a product has.
 _OF_PRODUCTS = 0.3
-#: The columns that a form with squares, or with products, has at most.
-MOST_BENT = 250
+#: And that of all waves together: their coefficients' deviations, squared and summed.
+_OF_WAVES = 2.0
+_FACTORS = {CROSS: _OF_PRODUCTS, WAVED: _OF_WAVES / math.sqrt(waves.COUNT)}
+#: The numbers that the root of a form with logarithms, squares or products has at most: columns
+#: times those that depend on each other, an arm's own and what is common.
+MOST_NUMBERS = 125_000
 #: The share of a score that is kept at every reward, and by how much other shapes have to lead.
 _KEPT, _LEAD = 0.999, 1.0
-_LEADS = {PLAIN: 0.0, CROSSES: 2.0 * _LEAD, LOG_CROSSES: 2.0 * _LEAD}
+_LEADS = {PLAIN: 0.0, **dict.fromkeys((CROSSES, LOG_CROSSES, WAVES), 2.0 * _LEAD)}
 #: What a belief that fades keeps at every reward, and by how much it has to lead.
 FADING, _LEAD_FADING = 0.98, 2.0
 
@@ -65,6 +74,7 @@ class Form:
 
     def __init__(self, model: Model, scale: float, columns: Columns) -> None:
         self.model, self.scale, self.columns = model, scale, columns
+        self.columns.apart = model.keep == 1.0  # what fades leaves arms dependent
         self.belief: Belief = blank(self.prior([]), model.first_noise)
         self.score = 0.0
 
@@ -77,7 +87,7 @@ class Form:
                 self.scale
                 * (level if column == (SHARED, 0) else 1.0)
                 * (factor if pooled and column[0] in (OWN, PAIR) else 1.0)
-                * (_OF_PRODUCTS if column[0] == CROSS else 1.0)
+                * _FACTORS.get(column[0], 1.0)
                 / self.model.unit
                 for column in columns
             ]
@@ -87,9 +97,11 @@ class Form:
 
     def grow(self, context: Slots, features: Slots, arms: int) -> None:
         """Give columns to what is new."""
-        fresh = self.columns.grow(context, features, arms)
-        if fresh:
-            self.belief = grown(self.belief, self.prior(fresh), self.model.first_noise)
+        kept = self.columns.grow(context, features, arms)
+        if kept is not None:
+            prior, noise = self.prior(self.columns.columns), self.model.first_noise
+            fresh = blank(prior, noise, self.columns.begin)
+            self.belief = placed(self.belief, np.arange(kept.size), kept, fresh)
 
     def pool(self, of_context: bool, pooled: Pooled) -> None:
         """Let what is believed of a level be believed of the others."""
@@ -99,7 +111,7 @@ class Form:
         """Have no columns for a slot that is free."""
         gone = self.columns.drop(of_context, slot)
         if gone:
-            self.belief = without(self.belief, gone)
+            self.belief = without(self.belief, gone, self.columns.begin)
 
     def shaped(self, shape: str) -> Form:
         """Return a form that knows the same, and has columns of another shape once it grows."""

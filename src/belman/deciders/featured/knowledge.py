@@ -10,18 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from belman.deciders.featured import budget
-from belman.deciders.featured.columns import CROSSES, LOG_CROSSES, LOGS, PLAIN, SQUARES, Columns
-from belman.deciders.featured.forms import MOST_BENT, Form, models_for
-from belman.deciders.featured.slots import FREE, Floats, Pooled, Rescaled, Room, Slots
+from belman.deciders.featured.columns import (
+    CROSSES,
+    LOG_CROSSES,
+    LOGS,
+    PLAIN,
+    SQUARES,
+    WAVES,
+    Columns,
+)
+from belman.deciders.featured.forms import MOST_NUMBERS, Form, models_for
+from belman.deciders.featured.slots import FREE, Pooled, Rescaled, Room, Slots
 from belman.models import Belief, LinearRates, Model
 from belman.models.rescaling import rescale
 
 #: Shapes of numbers beside plain ones, in the order of their forms.
-SHAPES = (LOGS, SQUARES, CROSSES, LOG_CROSSES)
+SHAPES = (LOGS, SQUARES, CROSSES, LOG_CROSSES, WAVES)
 
 
 class Knowledge:
@@ -35,7 +42,7 @@ class Knowledge:
         #: Forms with numbers as they are, one a model, then those of other shapes.
         self.models = models_for(model, columns.pooling)
         self.forms = [Form(one, scale, deepcopy(columns)) for one in self.models]
-        #: The shapes that are there, or may come with the first number or the second name.
+        #: The shapes that are there, or may come with the first number, the second name or waves.
         self.shapes = list(SHAPES) if columns.pooling == "disjoint" else []
         self.arms = 0
 
@@ -81,6 +88,7 @@ class Knowledge:
         for shape in self.shapes:
             numbers, several = self.context.squares, len(self.context.kinds) > 1
             due = {CROSSES: several, LOG_CROSSES: several and numbers}
+            due[WAVES] = self.context.waves is not None
             if due.get(shape, numbers) and shape not in by_shape:
                 base = by_shape[LOGS if shape == LOG_CROSSES else PLAIN]
                 by_shape[shape] = [
@@ -94,11 +102,17 @@ class Knowledge:
         self.forms = [one for one in self.forms if one.columns.shape in (PLAIN, *self.shapes)]
 
     def _is_large(self, shape: str) -> bool:
-        """Whether forms of a shape would have too many columns."""
+        """Whether beliefs of a shape would hold too many numbers."""
         for form in self.forms:
             if form.columns.shape == shape:
+                sizes, longest = {-1: 0}, 0  # of what is common, and of each arm
                 wanted = form.columns.wanted(self.context, self.features, self.arms)
-                return next(islice(wanted, MOST_BENT, None), None) is not None
+                for count, column in enumerate(wanted, 1):
+                    group = form.columns.group(column)
+                    sizes[group] = sizes.get(group, 0) + 1
+                    longest = max(longest, sizes[group] if group >= 0 else 0)
+                    if count * (sizes[-1] + longest) > MOST_NUMBERS:
+                        return True
         return False
 
     def meet(
@@ -146,11 +160,11 @@ class Knowledge:
         """Whether some of these values have no slot yet."""
         return self.context.news(context) or any(map(self.features.news, candidates))
 
-    def kept(self) -> list[tuple[list[Floats], float]]:
+    def kept(self) -> list[tuple[list[Any], float]]:
         """Return a copy of what is believed, to go back to."""
         return [([part.copy() for part in form.belief], form.score) for form in self.forms]
 
-    def go_back(self, kept: Sequence[tuple[list[Floats], float]]) -> None:
+    def go_back(self, kept: Sequence[tuple[list[Any], float]]) -> None:
         """Believe again what was kept, in the same arrays."""
         for form, (parts, score) in zip(self.forms, kept, strict=True):
             form.score = score

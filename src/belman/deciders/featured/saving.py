@@ -18,7 +18,7 @@ from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import Slots
 from belman.deciders.totals import restored
 from belman.errors import StateError
-from belman.models import Belief, Model
+from belman.models import Belief, Model, arrow
 from belman.models.model import blank
 from belman.policies.dependent import DependentPolicy
 
@@ -137,10 +137,11 @@ def _take_forms(learnt: Knowledge, kept: Kept, arms: int) -> None:
     for form, content in zip(learnt.forms, kept.forms, strict=True):
         wanted = {column: column for column in form.columns.wanted(*parts)}
         columns = [wanted.pop(tuple(one)) for one in content.columns if tuple(one) in wanted]
-        if wanted or len(columns) != len(content.columns):
+        groups = [form.columns.group(column) for column in columns]
+        if wanted or len(columns) != len(content.columns) or groups != sorted(groups):
             raise StateError("columns are not those of the context and the features")
         form.columns.take(columns)
-        fresh = blank(form.prior(columns), form.model.first_noise)
+        fresh = blank(form.prior(columns), form.model.first_noise, form.columns.begin)
         form.belief, form.score = _belief(content.belief, fresh), content.score
         if not abs(form.score) <= _LARGEST:
             raise StateError("the belief has a score that no rewards give")
@@ -150,8 +151,8 @@ def _belief(kept: Mapping[str, Any], belief: Belief) -> Belief:
     """Fill a blank belief with what was kept."""
     for name, part in _lasting(belief).items():
         checks.fill(part, kept[name], f"{name} of the belief")
-    diagonal = np.diagonal(belief.root, axis1=1, axis2=2)
-    lower = not np.triu(belief.root, 1).any()
+    diagonal = arrow.diagonal(belief.root, belief.begin)
+    lower = arrow.is_lower(belief.root, belief.begin)
     positive = bool((diagonal > 0.0).all() and (belief.prior > 0.0).all())
     shared = bool((belief.share >= 0.0).all()) and abs(belief.share.sum() - 1.0) < 1e-9
     noisy = bool((belief.noise >= 0.0).all() and (belief.age >= 0.0).all())
@@ -164,5 +165,8 @@ def _belief(kept: Mapping[str, Any], belief: Belief) -> Belief:
 
 
 def _lasting(belief: Belief) -> dict[str, Any]:
-    """The parts of a belief but for scratch, which holds nothing from turn to turn."""
-    return {name: part for name, part in belief._asdict().items() if name != "scratch"}
+    """The parts of a belief but for scratch, which holds nothing from turn to turn, and for where
+    blocks begin, which columns say.
+    """
+    apart = ("scratch", "begin")
+    return {name: part for name, part in belief._asdict().items() if name not in apart}

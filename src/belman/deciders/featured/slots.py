@@ -1,7 +1,8 @@
 """What people say of a context or an arm, as numbers: a slot for each number and each category.
 
 Numbers are standardised as they come (`moments.py`); those of a context have two slots more, for
-the square and for the logarithm. What is missing (not given, None or not a number) has a slot of
+the square and for the logarithm, and after some values there are waves of all of them together
+(`waves.py`). What is missing (not given, None or not a number) has a slot of
 its own, and counts as the average. A level of a category has a slot of its own from its first
 meeting on, as long as there is room for its columns. The levels beyond share one slot, "others". Of
 those, the last 500 of a name are counted. One that was met 10 times, and twice as often as a level
@@ -21,22 +22,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.assignment.contexts import CATEGORY as CATEGORY
-from belman.assignment.contexts import FURTHEST_SQUARE, LARGEST, LEVEL, LONGEST, MISSING, OTHERS
+from belman.assignment.contexts import LARGEST, LEVEL, LONGEST, MISSING, OTHERS
 from belman.assignment.contexts import LOG as LOG
 from belman.assignment.contexts import NUMBER as NUMBER
 from belman.assignment.contexts import SQUARE as SQUARE
-from belman.codec import Count
+from belman.codec import Array, Count
+from belman.deciders.featured import waves
 from belman.deciders.featured.arrays import Arrays
-from belman.deciders.featured.moments import Moments
+from belman.deciders.featured.moments import (
+    CENTRE,
+    SEEN,
+    SPREAD,
+    SQUARES,
+    Moments,
+    count_all,
+    fill_all,
+    renew,
+)
+from belman.deciders.featured.waves import Waves
 from belman.deciders.validate import is_text
+from belman.engine import LATER, entry
 from belman.errors import SettingError, StateError, shown, unknown
 
 Floats = NDArray[np.float64]
+Rows = Annotated[NDArray[np.float64], Array((None, 5))]
 
 ROOT_HALF = math.sqrt(0.5)
 _WAITING, _OFTEN, _HALVED = 500, 10, 8_192  # as the docstring says
 #: The kind of a slot of a level that joined the others; the next level takes it.
 FREE = "free"
+#: The kind of the slots of waves.
+WAVE = "wave"
 
 Kind = Annotated[str, (NUMBER, CATEGORY).__contains__]
 Level = Annotated[str, is_text]
@@ -45,7 +61,7 @@ Levels = dict[Level, Count]
 
 class Slot(NamedTuple):
     """One number of an encoding: the value itself, its square or its logarithm, whether it is
-    missing, or one of its levels.
+    missing, or one of its levels; or a wave of several values, by its number.
     """
 
     name: str
@@ -55,6 +71,8 @@ class Slot(NamedTuple):
     @property
     def label(self) -> str:
         """As a person reads it."""
+        if self.kind == WAVE:
+            return f"wave {self.level} of {waves.COUNT}"
         if self.kind in (NUMBER, SQUARE, LOG):
             return {SQUARE: f"{self.name}²", LOG: f"ln {self.name}"}.get(self.kind, self.name)
         return f"{self.name}={self.level if self.kind == LEVEL else self.kind}"
@@ -98,13 +116,15 @@ class Slots:
     what: Annotated[str, ("context", "features").__contains__]
     squared: bool = False
     kinds: dict[str, Kind] = field(default_factory=dict)
-    moments: dict[str, Moments] = field(default_factory=dict)
-    logs: dict[str, Moments] = field(default_factory=dict)
+    #: Values of numbers and of their logarithms so far (`moments.py`), in the order of the slots.
+    values: Rows = field(default_factory=lambda: np.zeros((0, 5)))
+    logarithms: Rows = field(default_factory=lambda: np.zeros((0, 5)))
     slots: list[Slot] = field(default_factory=list)
     #: How often levels were met of late, by name: those with a slot, and those that wait for one.
     levels: dict[str, Levels] = field(default_factory=dict)
     waiting: dict[str, Levels] = field(default_factory=dict)
     requests: Count = 0
+    waves: Waves | None = None
 
     def __post_init__(self) -> None:
         self.arrays = Arrays(self.declared)
@@ -114,23 +134,35 @@ class Slots:
         self._levels: dict[tuple[str, str], int] = {}
         self._rest: dict[tuple[str, str], int] = {}
         self._free: list[int] = []
+        self._first_wave = -1
+        self._rows: dict[str, int] = {}  # where numbers are among the values
+        kept_values = self.values, self.logarithms
+        self.values, self.logarithms = np.zeros((0, 5)), np.zeros((0, 5))
+        self._held = False
         kept, self.slots = self.slots, []
         if self.constant:
             self._add(Slot("constant", NUMBER))
         for slot in kept[self.constant :]:
             self._check(slot)
-            if slot.kind not in (SQUARE, LOG):
+            if slot.kind == WAVE:
+                self._add_waves()
+            elif slot.kind not in (SQUARE, LOG):
                 self._add(slot, again=True)
         levels = {(name, level) for name, known in self.levels.items() for level in known}
         sound = kept in ([], self.slots) and levels == self._levels.keys()
-        scaled = self.moments.keys() | self.logs.keys()
-        if not sound or not scaled <= self._numbers.keys():
+        waved = [] if self.waves is None else self.waves.names
+        sound = sound and (self._first_wave < 0) == (self.waves is None)
+        for rows, kept_rows in zip((self.values, self.logarithms), kept_values, strict=True):
+            fit = kept_rows.shape == rows.shape and (kept_rows[:, [SEEN, SQUARES, SPREAD]] >= 0.0)
+            sound = sound and bool(np.all(fit))
+        self.values, self.logarithms = kept_values
+        if not sound or not {*waved} <= self._rows.keys():
             raise StateError(f"{self.what} holds slots and levels that do not belong together")
 
     def _check(self, slot: Slot) -> None:
         """Raise StateError for a slot of a state that no values have."""
         kind = self.kinds.get(slot.name)
-        fits = slot.kind == FREE or slot.name in self.names
+        fits = slot.kind in (FREE, WAVE) or slot.name in self.names
         fits = fits and {
             NUMBER: kind == NUMBER and slot.name not in self._numbers,
             SQUARE: self.squared and slot in self.slots[-2:],
@@ -139,6 +171,7 @@ class Slots:
             OTHERS: kind == CATEGORY and (slot.name, OTHERS) not in self._rest,
             LEVEL: kind == CATEGORY and (slot.name, slot.level) not in self._levels,
             FREE: True,
+            WAVE: self.squared and self.waves is not None,
         }.get(slot.kind, False)
         if not fits:
             raise StateError(f"{self.what} holds a slot of no name, or one twice: {slot}")
@@ -224,13 +257,13 @@ class Slots:
                 place = self._numbers.get(name)
                 if place is None:
                     self.kinds[name] = NUMBER
-                    place = self._add(Slot(name, NUMBER))
-                if count:
-                    changed += self._count_number(name, value, place)
+                    self._add(Slot(name, NUMBER))
             elif value is not None:
                 changed += self._meet_level(name, value, room, count)
             elif (name, MISSING) not in self._rest:
                 self._add(Slot(name, MISSING))
+        if count and self._rows:
+            changed = self._count_numbers(values) + changed
         if count and self.levels:
             self.requests += 1
             if self.requests % _HALVED == 0:
@@ -239,12 +272,87 @@ class Slots:
                         levels[level] //= 2
         return changed
 
-    def _count_number(self, name: str, value: float, place: int) -> list[Rescaled | Pooled]:
-        missing, squared = self._rest.get((name, MISSING), -1), self.squared
-        found = _counted(self.moments[name], value, place, place + 1 if squared else -1, missing)
-        if squared:
-            found += _counted(self.logs[name], _log(value), place + 2, -1, missing)
-        return found
+    def _count_numbers(self, values: Mapping[str, Any]) -> list[Rescaled | Pooled]:
+        """Count numbers, and return the scales that changed."""
+        self._hold()
+        self._told[:] = self._numbers_of(values)
+        if not self._count():
+            return []
+        changed: list[Rescaled | Pooled] = []
+        for name, row in self._rows.items():
+            place, missing = self._numbers[name], self._rest.get((name, MISSING), -1)
+            square = place + 1 if self.squared else -1
+            changed += _rescaled(self.values[row], self._before[row], place, square, missing)
+            if self.squared:
+                before = self._log_before[row]
+                changed += _rescaled(self.logarithms[row], before, place + 2, -1, missing)
+        if self.squared and self.waves is None and (self.values[:, SEEN] == waves.VALUES).any():
+            self._begin_waves()
+        return changed
+
+    def _numbers_of(self, values: Mapping[str, Any]) -> list[float]:
+        """Return the value of each number, NaN where it is missing."""
+        found = map(values.get, self._rows)
+        return [math.nan if value is None else value for value in found]
+
+    @property
+    def moments(self) -> dict[str, Moments]:
+        """The values of numbers so far, and their scales."""
+        return {name: Moments(*self.values[row].tolist()) for name, row in self._rows.items()}
+
+    @property
+    def logs(self) -> dict[str, Moments]:
+        """The same of the logarithms of numbers."""
+        rows = self._rows.items() if self.squared else ()
+        return {name: Moments(*self.logarithms[row].tolist()) for name, row in rows}
+
+    def renew(self) -> None:
+        """Use the scales of the values so far."""
+        for row in self.values:
+            renew(row)
+
+    def _hold(self) -> None:
+        """Have calls of kernels that hold the arrays that there are now."""
+        if self._held:
+            return
+        self._held, count = True, len(self._rows)
+        self._told, self._before = np.zeros(count), np.zeros((count, 2))
+        self._log_before = np.zeros((len(self.logarithms), 2))
+        last = max(self._numbers.values(), default=0)
+        self._shown, self._out = np.zeros(count), np.zeros(3 + last)
+        held = {"rows": self.values, "logs": self.logarithms}
+        before = {"before": self._before, "log_before": self._log_before}
+        places = np.array([self._numbers[name] for name in self._rows], dtype=np.int64)
+        self._count = entry(count_all).hold(LATER, values=self._told, **held, **before)
+        self._fill = entry(fill_all).hold(
+            LATER, values=self._shown, **held, places=places, out=self._out
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the calls, which hold arrays by their addresses: a copy has its own."""
+        apart = ("_count", "_fill")
+        return {name: part for name, part in vars(self).items() if name not in apart}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._held = False
+
+    def _begin_waves(self) -> None:
+        """Have waves of the numbers that have a scale, if they are few enough."""
+        scaled = [name for name in self.names if name in self._rows and self._scaled(name)]
+        if 0 < len(scaled) <= waves.MOST_NUMBERS:
+            moments = [self.moments[name] for name in scaled]
+            centres, spreads = [one.centre for one in moments], [one.spread for one in moments]
+            self.waves = Waves(scaled, centres, spreads)
+            self._add_waves()
+
+    def _scaled(self, name: str) -> bool:
+        return bool(self.values[self._rows[name], SPREAD] > 0.0)
+
+    def _add_waves(self) -> None:
+        if self._first_wave < 0:
+            self._first_wave = len(self.slots)
+            self.slots += [Slot("", WAVE, str(place)) for place in range(1, waves.COUNT + 1)]
 
     def _meet_level(
         self, name: str, value: str, room: Callable[[], Room], count: bool
@@ -299,35 +407,35 @@ class Slots:
         reuses = self._free and slot.kind != NUMBER and not again
         place = self._free.pop(0) if reuses else len(self.slots)
         self.slots[place : place + 1] = [slot]
-        if slot.kind == NUMBER:
-            self._numbers[slot.name] = place
-            self.moments.setdefault(slot.name, Moments())
-            if self.squared and place > 0:
+        if slot.kind == NUMBER and not (self.constant and place == 0):
+            self._numbers[slot.name], self._rows[slot.name] = place, len(self._rows)
+            self.values = np.vstack([self.values, np.zeros(5)])
+            if self.squared:
                 self.slots += [Slot(slot.name, SQUARE), Slot(slot.name, LOG)]
-                self.logs.setdefault(slot.name, Moments())
+                self.logarithms = np.vstack([self.logarithms, np.zeros(5)])
+            self._held = False
         elif slot.kind == LEVEL:
             self._levels[slot.name, slot.level] = place
         elif slot.kind == FREE:
             self._free.append(place)
-        else:
+        elif slot.kind != NUMBER:
             self._rest[slot.name, slot.kind] = place
         return place
 
     def fill(self, values: Mapping[str, Any], out: Floats) -> None:
         """The numbers of values that were met."""
         out[:] = 0.0
+        if self._rows:
+            self._hold()
+            self._shown[:] = self._numbers_of(values)
+            self._fill()
+            out[: self._out.size] = self._out[: out.size]
         if self.constant:
             out[0] = 1.0
-        numbers, moments = self._numbers, self.moments
+        if self.waves is not None:
+            self.waves.fill(values, out[self._first_wave :][: waves.COUNT])
         for name, value in values.items():
-            if type(value) is float:
-                place = numbers[name]
-                out[place] = score = moments[name].standardised(value)
-                if self.squared and moments[name].spread > 0.0:
-                    near = min(abs(score), FURTHEST_SQUARE)
-                    out[place + 1] = (near * near - 1.0) * ROOT_HALF
-                    out[place + 2] = self.logs[name].standardised(_log(value))
-            else:
+            if type(value) is not float:
                 other = self._place(name, value)
                 assert other is not None
                 out[other] = 1.0
@@ -337,26 +445,21 @@ class Slots:
         slot = self.slots[place]
         if slot.kind == LOG:
             return self.logs[slot.name].spread or 1.0
-        if slot.kind not in (NUMBER, SQUARE):
+        if slot.kind not in (NUMBER, SQUARE) or (self.constant and place == 0):
             return 1.0
         spread = self.moments[slot.name].spread or 1.0
         return spread if slot.kind == NUMBER else spread * spread / ROOT_HALF
 
 
-def _log(value: float) -> float:
-    """Return ln(1 + x), and its mirror image below 0."""
-    return math.copysign(math.log1p(abs(value)), value)
-
-
-def _counted(
-    moments: Moments, value: float, place: int, square: int, missing: int
+def _rescaled(
+    row: Floats, before: Floats, place: int, square: int, missing: int
 ) -> list[Rescaled | Pooled]:
-    """Count a value, and return the scale that it changed, if it did."""
-    first = moments.spread == 0.0
-    centre, spread = moments.centre, moments.spread or 1.0
-    if not moments.add(value) or moments.seen == 1:
+    """Return how a scale changed, if it did."""
+    centre, spread = before.tolist()
+    if math.isnan(centre) or row[SEEN] == 1.0:
         return []
-    factor, shift = (moments.spread or 1.0) / spread, (moments.centre - centre) / spread
+    first, spread = spread == 0.0, spread or 1.0
+    factor, shift = (float(row[SPREAD]) or 1.0) / spread, (float(row[CENTRE]) - centre) / spread
     return [Rescaled(place, square, missing, factor, shift, first)]
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from belman.deciders.decider import Asking
-from belman.deciders.featured.columns import CROSS, OWN
+from belman.deciders.featured.columns import OF_ARMS
 from belman.deciders.featured.slots import Floats
 from belman.deciders.validate import is_among, unknown_arm
 from belman.models import Belief, Model
+from belman.models.arrow import along
 from belman.special import normal_cdf, student_cdf
 from belman.table import Table
 
@@ -24,7 +25,9 @@ def ends(model: Model, belief: Belief, features: Floats, level: float) -> tuple[
     laws = []
     for b in range(len(belief.mean)):
         scale = model.kernels.scale(model.constants, belief.noise[b])
-        wide = float(np.linalg.norm(features @ belief.root[b])) * math.sqrt(scale)
+        wide = float(np.linalg.norm(along(features, belief.root[b], belief.begin))) * math.sqrt(
+            scale
+        )
         laws.append((belief.share[b], float(belief.mean[b] @ features), wide, belief.noise[b, 0]))
     spread = max(wide for _, _, wide, _ in laws)
     if not spread > 0.0:
@@ -58,7 +61,10 @@ def best_shares(model: Model, belief: Belief, features: Floats, seed: int) -> Fl
         shape, rate = belief.noise[b]
         known = model.kernels.scale(model.constants, belief.noise[b])
         scale = rate / rng.gamma(shape, size=draws) if shape > 0.0 else np.full(draws, known)
-        apart = rng.normal(size=(draws, features.shape[1])) @ (features @ belief.root[b]).T
+        apart = (
+            rng.normal(size=(draws, features.shape[1]))
+            @ along(features, belief.root[b], belief.begin).T
+        )
         values = features @ belief.mean[b] + np.sqrt(scale)[:, None] * apart
         count += np.bincount(values.argmax(axis=1), minlength=len(features))
     return count / _DRAWS
@@ -183,7 +189,7 @@ def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
     shown = [
         place
         for place, (kind, *parts) in enumerate(columns)
-        if kind not in (OWN, CROSS) or parts[0] not in gone
+        if kind not in OF_ARMS or parts[0] not in gone
     ][:most]
     mean = belief.share @ belief.mean
     intervals = [ends(learnt.form.model, belief, row, level) for row in np.eye(len(columns))[shown]]

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from belman.models.arrow import along
 from belman.models.model import Belief, Floats, Model
 
 #: The arms up to which a chance is worked out.
@@ -33,7 +34,7 @@ def chance_of_best(
     ties, apart = 1 + int((~differs).sum()), apart[differs]
     total = 0.0
     for b, share in enumerate(belief.share):
-        root = inflation * (apart @ belief.root[b])
+        root = inflation * (along(apart, belief.root[b], belief.begin))
         shape, rate = belief.noise[b]
         known = model.kernels.scale(model.constants, belief.noise[b])
         total += share * _orthant(apart @ belief.mean[b], root @ root.T, shape, rate, known)

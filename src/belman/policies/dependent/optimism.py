@@ -20,6 +20,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from belman.engine import kernel
+from belman.models import arrow
 from belman.models.square_root import observe, project
 from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
 from belman.policies.memory import part
@@ -52,20 +53,23 @@ class Memory(NamedTuple):
     """The root of (1 + Σφφᵀ)⁻¹."""
 
     root: Floats = part("D", "D")
+    begin: arrow.Places = part("D")
     projected_scratch: Floats = part(3, "D")
 
 
 @kernel
 def learn(params, memory, features):
     scratch = memory.projected_scratch
-    project(memory.root, features, scratch[0])
-    observe(memory.root, scratch[0], 1.0, scratch[1], scratch[2])
+    size = features.size  # all is common
+    project(memory.root, memory.begin, features, size, size, scratch[0])
+    observe(memory.root, memory.begin, scratch[0], 1.0, scratch[1], scratch[2])
 
 
 @kernel
 def glm_ucb_indices(model, constants, params, belief, features, sight, memory, turn, rng, index):
     for a in range(index.size):
-        square = project(memory.root, features[a], memory.projected_scratch[0])
+        out, size = memory.projected_scratch[0], features.shape[1]
+        square = project(memory.root, memory.begin, features[a], size, size, out)
         index[a] = sight.eta[a] + params[0] * math.sqrt(square)
 
 
@@ -82,7 +86,11 @@ class GLMUCB(LinUCB):
     remembers = Memory
 
     def memory(self, arms: int, features: int) -> Memory:
-        return super().memory(arms, features)._replace(root=np.eye(features))
+        return (
+            super()
+            .memory(arms, features)
+            ._replace(root=np.eye(features), begin=arrow.whole(features))
+        )
 
 
 @kernel
@@ -115,7 +123,9 @@ def radius(belief, risk, bound):
     ratio = 0.0
     for b in range(len(belief.mean)):
         for i in range(belief.mean.shape[1]):
-            ratio -= 2.0 * belief.share[b] * math.log(belief.root[b, i, i] / belief.prior[b, i])
+            common = belief.begin[0]
+            place = i if i < common else common + i - belief.begin[i]
+            ratio -= 2.0 * belief.share[b] * math.log(belief.root[b, i, place] / belief.prior[b, i])
     far = bound if bound > 0.0 else math.sqrt(belief.mean.shape[1])
     return math.sqrt(2.0 * math.log(1.0 / risk) + max(ratio, 0.0)) + far
 
