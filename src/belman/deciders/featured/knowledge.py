@@ -60,6 +60,21 @@ class Knowledge:
         """The columns of the form that speaks."""
         return self.form.columns
 
+    @property
+    def interactions(self) -> list[tuple[str, str]]:
+        """Pairs of names that count together."""
+        return self.columns.interactions
+
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return len(self.columns)
+
+    @property
+    def width(self) -> int:
+        """How many coefficients a decision takes about as long as."""
+        return len(self.columns)
+
     def grow(self, arms: int) -> None:
         """Give columns to what is new, of so many arms; levels make room for arms."""
         parts = (self.forms[0].columns, self.context, self.features, arms)

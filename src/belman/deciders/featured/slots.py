@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,9 +105,14 @@ class Slots:
     levels: dict[str, Levels] = field(default_factory=dict)
     waiting: dict[str, Levels] = field(default_factory=dict)
     requests: Count = 0
+    #: Whether levels have no budget, and bags of words are let in.
+    wide: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         self.arrays = Arrays(self.declared)
+        if self.arrays.bags and not self.wide:
+            remedy = 'belman.models.Logistic(covariance="diagonal") is a model that can'
+            raise SettingError(f"a full belief has no bags of words ({self.arrays.bags}): {remedy}")
         self.names, self.constant = self.arrays.names, self.what == "context"
         #: Where numbers, levels, others and missing values are.
         self._numbers: dict[str, int] = {}

@@ -21,7 +21,13 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.models.square_root import observe, project
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
+from belman.policies.dependent.policy import (
+    COEFFICIENTS,
+    MARGINALS,
+    DependentKernels,
+    DependentPolicy,
+    Floats,
+)
 from belman.policies.memory import part
 from belman.policies.settings import UpToAMillion, number
 from belman.registry import register
@@ -45,6 +51,7 @@ class LinUCB(DependentPolicy):
     alpha: UpToAMillion = 1.0
 
     name = "lin-ucb"
+    sees = MARGINALS
     kernels = DependentKernels(lin_ucb_indices)
 
 
@@ -78,6 +85,7 @@ class GLMUCB(LinUCB):
     """
 
     name = "glm-ucb"
+    sees = COEFFICIENTS
     kernels = DependentKernels(glm_ucb_indices, learn)
     remembers = Memory
 
@@ -103,6 +111,7 @@ class LinBayesUCB(DependentPolicy):
     """
 
     name = "lin-bayes-ucb"
+    sees = MARGINALS
     kernels = DependentKernels(lin_bayes_ucb_indices)
 
 

@@ -140,7 +140,7 @@ def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping
     told.policy, told.model, told.discount = trial.policy, trial.model, None
     told.pooling, told.scale = trial.pooling, trial.spread
     told.context = tuple(trial.context_names)
-    told.interactions = tuple(map(tuple, trial.knowledge.columns.interactions))
+    told.interactions = tuple(map(tuple, trial.knowledge.interactions))
     told.arms, told.features = arms or [CANDIDATE], tuple(trial.feature_names)
     kept(told.policy)
     kept(told.model)

@@ -1,0 +1,138 @@
+"""Corrections of a factorised belief: what a reward moved is moved again, at the cost of what is set.
+
+What was neglected after a reward cannot be known later, so a correction is not exact. The variances
+before the old reward are taken to be those from which it would lead to the ones there are, none
+beyond the prior's. From there the new reward moves every mean by its step, less the step of the old
+one; where there is no new reward, the variances come back. A reward that is corrected at once is
+corrected nearly exactly; an old one as if it were among the last, which is too much rather than
+too little for what was seen often since.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from belman.engine import inlined_kernel, kernel
+from belman.models.diagonal import MEAN, VARIANCE, gathered, prior_of
+from belman.models.model import RATE, SHAPE
+from belman.models.shared import GAIN, PROJECTED, TOLD, dot, weigh
+from belman.models.square_root import observe, project, restore, widen_along
+
+_KEEP, _LEAN = 2, 3  # rows of belief.scratch
+_ROUNDS, _NEAR = 50, 1e-10
+
+
+@inlined_kernel
+def before(after, shrink, most):
+    """The part x of a variance that became x − shrink·x² by a reward; at most the prior's."""
+    inside = 1.0 - 4.0 * shrink * after
+    found = 2.0 * after / (1.0 + math.sqrt(inside)) if inside > 0.0 else 2.0 * after
+    return max(min(found, most), after)
+
+
+@kernel
+def whole_before(table, entries, b, dense, widest, shrink):
+    """The variance of φᵀθ before a reward that took `shrink` of every part's square; `dense` is
+    what dense features have of it now, and `widest` what they had at first.
+    """
+    total = before(dense, shrink, widest)
+    for e in range(entries.count[0]):
+        row, square = entries.row[0, e], entries.value[0, e] ** 2
+        most = table.prior[b] * square
+        total += before(table.rows[row, VARIANCE, b] * square, shrink, most) if row >= 0 else most
+    return total
+
+
+@kernel
+def begin_anew(constants, belief, table):
+    """Believe the prior."""
+    belief.mean[:] = 0.0
+    belief.root[:] = 0.0
+    belief.fit[:] = 0.0
+    table.buckets[:] = 0
+    table.size[0] = 0
+    for b in range(len(belief.mean)):
+        belief.noise[b, 0], belief.noise[b, 1] = constants[SHAPE], constants[RATE]
+        for i in range(belief.mean.shape[1]):
+            belief.root[b, i, i] = belief.prior[b, i]
+
+
+@kernel
+def correct(model, constants, belief, table, features, entries, old, new, kept):
+    """Let a reward of the first arm, located before, be `new` where it was `old`; NaN is for none.
+    Of what was learnt at its time a share is `kept`.
+    """
+    belief.clock[0] = max(belief.clock[0] + (new == new) - (old == old), 0.0)
+    if belief.clock[0] == 0.0:
+        begin_anew(constants, belief, table)
+    else:
+        for b in range(len(belief.mean)):
+            correct_member(model, constants, belief, table, features, entries, b, old, new, kept)
+    weigh(belief)
+
+
+@kernel
+def correct_member(model, constants, belief, table, features, entries, b, old, new, kept):
+    """Correct one distribution of the bank."""
+    size, scratch = features.size, belief.scratch
+    projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
+    trial, noise = scratch[TOLD, 2:4], belief.noise[b]
+    eta, apart = gathered(table, entries, 0, b)
+    eta += dot(belief.mean[b], features)
+    dense = project(belief.root[b], features, projected)
+    restore(belief.root[b], projected, gain)
+    v = dense + apart
+    if not v > 0.0:
+        return
+    first, shrink, step, change = v, 0.0, 0.0, 0.0
+    widest = max(prior_of(belief, features, b), dense)
+    if old == old:
+        for _ in range(_ROUNDS):
+            trial[0], trial[1] = noise[0], noise[1]
+            step, rest, fit = model.assimilate(constants, trial, eta, first, old)
+            shrink = 1.0 / (rest + first)
+            moved = whole_before(table, entries, b, dense, widest, shrink)
+            is_near = abs(moved - first) <= _NEAR * first
+            first = moved
+            if is_near:
+                break
+        trial[0], trial[1] = noise[0], noise[1]
+        step, rest, fit = model.assimilate(constants, trial, eta, first, old)
+        shrink, change = 1.0 / (rest + first), -step
+        belief.fit[b] -= kept * fit
+        noise[0] = max(noise[0] - kept * (trial[0] - noise[0]), constants[SHAPE])
+        noise[1] = max(noise[1] - kept * (trial[1] - noise[1]), constants[RATE])
+    rest = np.inf
+    if new == new:
+        trial[0], trial[1] = noise[0], noise[1]
+        step, rest, fit = model.assimilate(constants, trial, eta, first, new)
+        change += step
+        belief.fit[b] += kept * fit
+        for i in range(2):
+            noise[i] += kept * (trial[i] - noise[i])
+    # the variances before, in the units of those now
+    wide = before(dense, shrink, widest) if old == old else dense
+    times = wide / dense if dense > 0.0 else 1.0
+    for i in range(size):
+        belief.mean[b, i] += kept * change * times * gain[i]
+    narrows, widens = not old == old and rest < np.inf, not new == new
+    if dense > 0.0 and narrows:
+        effective = (rest + v) / kept - dense
+        observe(belief.root[b], projected, effective, scratch[_KEEP], scratch[_LEAN])
+    elif dense > 0.0 and widens:
+        for i in range(size):
+            gain[i] *= math.sqrt(kept * (wide - dense)) / dense
+        widen_along(belief.root[b], 0, gain)
+    for e in range(entries.count[0]):
+        row, value = entries.row[0, e], entries.value[0, e]
+        if row >= 0:
+            variance = table.rows[row, VARIANCE, b]
+            part = variance * value * value
+            wide = before(part, shrink, table.prior[b] * value * value) if old == old else part
+            table.rows[row, MEAN, b] += kept * change * wide / value
+            if narrows:
+                table.rows[row, VARIANCE, b] *= 1.0 - kept * part / (rest + v)
+            elif widens:
+                table.rows[row, VARIANCE, b] += kept * (wide - part) / (value * value)
