@@ -83,7 +83,7 @@ def widened(table: Table, capacity: int) -> Table:
     """Return the same table with room for more rows (a power of two)."""
     wide = Table.of(table.prior, capacity)
     size = table.used
-    wide.keys[:size], wide.rows[:size] = table.keys[:size], table.rows[:size]
+    wide.keys[:size], wide.rows[:size], wide.size[0] = table.keys[:size], table.rows[:size], size
     return wide
 
 

@@ -147,6 +147,12 @@ class FeaturedDecider(InContexts):
         return list(self.knowledge.features.arrays.declared)
 
     @property
+    def features(self) -> dict[Any, dict[str, Any]]:
+        """What is known of every arm, as a person gives it."""
+        rows = [self.knowledge.features.whole(row) for row in self._rows]
+        return dict(zip(self._arms, rows, strict=False))
+
+    @property
     def categories(self) -> list[str]:
         """The names of the context whose values were words so far."""
         kinds = self.knowledge.context.kinds

@@ -204,6 +204,10 @@ class Slots:
         allowed = f"a number up to {LARGEST:g}, or a word of up to {LONGEST} characters"
         raise SettingError(f"{name}={shown(value)} is not allowed: it must be {allowed}")
 
+    def whole(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Named values as a person gives them: bags of words in one piece."""
+        return dict(values)
+
     def news(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these values have no slot yet."""
         return any(self._place(name, value) is None for name, value in values.items())

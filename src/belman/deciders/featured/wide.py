@@ -19,8 +19,8 @@ from belman.deciders.featured.columns import Column, Columns
 from belman.deciders.featured.forms import FADING, Form
 from belman.deciders.featured.knowledge import Knowledge
 from belman.deciders.featured.slots import Floats, Rescaled
-from belman.deciders.featured.wide_columns import NUMBERS, parts_of
-from belman.deciders.featured.words import WideSlots
+from belman.deciders.featured.wide_columns import parts_of
+from belman.deciders.featured.words import NUMBERS, WideSlots
 from belman.engine import LATER, entry
 from belman.models import Model
 from belman.models.diagonal import MOST_ROWS, Table, drop_last, fill_buckets, widened
@@ -29,6 +29,10 @@ from belman.models.rescaling import rescale
 
 #: What the scale of words is, as a factor of the prior's scale, in each belief of the bank.
 SCALES = (1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0)
+
+
+#: The nats by which a belief has to have foretold rewards worse than the best to be left for good.
+FAR = 30.0
 
 
 class Kept(NamedTuple):
@@ -44,8 +48,9 @@ class WideForm(Form):
     """A model, what is believed by it of dense columns and of words, and how well it foretold."""
 
     def __init__(self, model: Model, scale: float, columns: Columns) -> None:
+        self.scales = np.array(SCALES)
         super().__init__(model, scale, columns)
-        deviations = np.array(SCALES) * scale / model.unit
+        deviations = self.scales * scale / model.unit
         self.table = Table.of(deviations * deviations)
         self.moved: list[tuple[Any, Floats]] | None = None
 
@@ -53,7 +58,7 @@ class WideForm(Form):
         """The prior's deviations of dense columns: the same in every belief of the bank."""
         found = super().prior(columns)
         usual = found[BANK.index(1.0) if len(found) > 1 else 0]
-        return np.tile(usual, (len(SCALES), 1))
+        return np.tile(usual, (len(self.scales), 1))
 
     def make_room(self, rows: int) -> bool:
         """Have room for so many more coefficients, up to the most; whether the table is another."""
@@ -65,6 +70,26 @@ class WideForm(Form):
         self.table = widened(self.table, size)
         find_keys(self.table)
         return True
+
+    def narrow(self) -> bool:
+        """Leave the beliefs of the bank that foretold rewards far worse than the best; whether
+        there were any.
+        """
+        if len(self.scales) == 1 or self.belief.fit.min() > -FAR or self.moved is not None:
+            return False
+        self.leave(np.flatnonzero(self.belief.fit > -FAR).tolist())
+        return True
+
+    def leave(self, places: Sequence[int]) -> None:
+        """Have these beliefs of the bank alone."""
+        kept, belief = list(places), self.belief
+        if len(kept) == len(self.scales):
+            return
+        parts = ("mean", "root", "noise", "fit", "share", "prior")
+        self.scales = self.scales[kept]
+        self.belief = belief._replace(**{name: getattr(belief, name)[kept] for name in parts})
+        rows = np.ascontiguousarray(self.table.rows[:, :, kept])
+        self.table = self.table._replace(rows=rows, prior=self.table.prior[kept])
 
     def keep(self) -> Kept:
         """Return what to go back to; what is moved from here on is noted."""
@@ -176,6 +201,15 @@ class WideKnowledge(Knowledge):
         for one, other in self._interactions:
             found[self.context.place(one), self.features.place(other)] = 1
         return found
+
+    def knows(self, key: int) -> bool:
+        """Return whether a coefficient is of arms, words and numbers that there are."""
+        owner, *slots = parts_of(key)
+        fits = owner <= self.arms and any(slots) and not (owner and slots[1])
+        return fits and all(
+            slot == 0 or side.knows(slot)
+            for side, slot in zip((self.context, self.features), slots, strict=True)
+        )
 
     def label(self, key: int, name: Any) -> tuple[Any, str]:
         """Whose a coefficient of the table is, and what it is about."""

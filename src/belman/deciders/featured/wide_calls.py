@@ -11,7 +11,7 @@ from belman import chance
 from belman.deciders.featured import wide_columns
 from belman.deciders.featured.slots import Floats
 from belman.deciders.featured.wide import WideForm, WideKnowledge
-from belman.deciders.featured.wide_columns import NUMBERS, Joint, Told
+from belman.deciders.featured.wide_columns import Joint, Told
 from belman.deciders.featured.words import Word
 from belman.engine import LATER, Call, entry
 from belman.models import Belief, Sight
@@ -43,7 +43,7 @@ def _fill(told: Told, row: int, words: Iterable[Any], numbers: Iterable[Any]) ->
     told.count[row, 0] = count
     for slot, name, value in numbers:
         if count < most:
-            slots[count], names[count], values[count] = NUMBERS + slot, name, value
+            slots[count], names[count], values[count] = slot, name, value
         count += 1
     told.count[row, 1] = count
     return count <= most
@@ -52,7 +52,7 @@ def _fill(told: Told, row: int, words: Iterable[Any], numbers: Iterable[Any]) ->
 class WideFormCalls:
     """Deciding and learning in one form of the belief."""
 
-    def __init__(self, calls: WideCalls, form: WideForm, rows: Rows) -> None:
+    def __init__(self, calls: WideCalls, form: WideForm) -> None:
         self.calls, self.form, self.learnt = calls, form, calls.learnt
         learnt = calls.learnt
         self.layout = form.layout(learnt.context, learnt.features, learnt.arms)
@@ -158,7 +158,7 @@ class WideCalls:
         self._words = 0  # and how many words had a slot then
         self._passing: Passing = {}
         self.arms = self._told(self.rows, {}, learning=True)
-        self._forms = [WideFormCalls(self, form, self.rows) for form in self.learnt.forms]
+        self._forms = [WideFormCalls(self, form) for form in self.learnt.forms]
 
     @property
     def _form(self) -> WideFormCalls:
@@ -240,6 +240,7 @@ class WideCalls:
                 form.foresee(place)
                 form.form.note(form.entries.row[0, : form.entries.count[0]])
             form.form.heard(float(form.take_in(place, reward)))
+        self._renew([form.narrow() for form in self.learnt.forms])
 
     def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
         """Let a reward be another one, as far as it is kept after so many since; forms stand as
@@ -258,9 +259,15 @@ class WideCalls:
 
     def _make_room(self) -> None:
         """Have room for the coefficients that a reward tells of."""
-        for at, form in enumerate(self.learnt.forms):
-            if form.make_room(self._forms[at].entries.key.shape[1]):
-                self._forms[at] = WideFormCalls(self, form, self.rows)
+        widths = [form.entries.key.shape[1] for form in self._forms]
+        pairs = zip(self.learnt.forms, widths, strict=True)
+        self._renew([form.make_room(width) for form, width in pairs])
+
+    def _renew(self, changed: Sequence[bool]) -> None:
+        """Make the calls of forms whose arrays are others now."""
+        for at, is_other in enumerate(changed):
+            if is_other:
+                self._forms[at] = WideFormCalls(self, self.learnt.forms[at])
 
     def _fill_both(
         self, context: Mapping[str, Any], place: int, candidate: Any, learning: bool = False

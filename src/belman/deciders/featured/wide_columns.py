@@ -37,8 +37,6 @@ from belman.models.shared import PROJECTED, dot, fade
 from belman.models.square_root import project
 from belman.policies.dependent.policy import pick_rounded
 
-#: Slots of words and levels are numbered from 1, those of numbers from here on.
-NUMBERS = 1 << 21
 _SIDE, _OWNER = 1 << 22, 1 << 44
 OF_ALL, OF_EACH, JOINT, SHARED = 0, 1, 2, 3  # parts of `shape`
 _TINY = 1e-300

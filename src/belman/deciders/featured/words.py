@@ -23,6 +23,8 @@ from belman.errors import SettingError, StateError, shown
 
 #: Words that have slots, of all names together.
 MOST_WORDS = 1 << 20
+#: Slots of words and levels are numbered from 1, those of numbers from here on.
+NUMBERS = 1 << 21
 #: The slots of others, by the place of a name, and of words that were never learnt of.
 _OTHERS = MOST_WORDS + 1
 _PASSING = _OTHERS + 4_096
@@ -102,6 +104,14 @@ class WideSlots(Slots):
         for key in sorted(bags):
             found[key] = bags[key]
         return found
+
+    def whole(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        bags: dict[str, Any] = {name: {} for name in self._bags}
+        plain = {name: value for name, value in values.items() if name in self._alone}
+        for key in values.keys() - plain.keys():
+            bag = self._bag_of(key) or ""
+            bags[bag][key[len(bag) + 1 : -1]] = values[key]
+        return plain | bags
 
     def news(self, values: Mapping[str, Any]) -> bool:
         """Whether there is a number that was never seen; words need no slot."""
@@ -183,7 +193,13 @@ class WideSlots(Slots):
         """Yield the slot, the place of the name, and the number of every number that is set."""
         for name, place in self._numbers.items():
             if name in self._alone and type(values.get(name)) is float:
-                yield place, self._alone[name], float(filled[place])
+                yield NUMBERS + place, self._alone[name], float(filled[place])
+
+    def knows(self, slot: int) -> bool:
+        """Return whether a word, the others of a name, or a number has this slot."""
+        if slot >= NUMBERS:
+            return slot - NUMBERS in self._numbers.values()
+        return slot <= len(self.words) or 0 <= slot - _OTHERS < len(self.wide_names)
 
     def word_label(self, slot: int) -> str:
         """A word as a person reads it."""

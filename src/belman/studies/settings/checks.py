@@ -148,7 +148,7 @@ def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping
     if not arms:
         _refuse(given, _NOT_FOR_CANDIDATES, "studies of candidates")
     elif told.features:
-        told.features = dict(zip(arms, trial.at_hand(Asking())[1], strict=True))
+        told.features = trial.features
     else:
         told.features = None
 
