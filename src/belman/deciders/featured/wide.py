@@ -7,9 +7,10 @@ several scales of the prior learn every reward, and count by how well they foret
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from belman.deciders.featured.wide_columns import parts_of
 from belman.deciders.featured.words import NUMBERS, WideSlots
 from belman.engine import LATER, entry
 from belman.models import Model
-from belman.models.diagonal import MOST_ROWS, Table, drop_last, fill_buckets, widened
+from belman.models.diagonal import MEAN, MOST_ROWS, VARIANCE, Table, drop_last, fill_buckets, widened
 from belman.models.model import BANK
 from belman.models.rescaling import rescale
 
@@ -59,6 +60,11 @@ class WideForm(Form):
         found = super().prior(columns)
         usual = found[BANK.index(1.0) if len(found) > 1 else 0]
         return np.tile(usual, (len(self.scales), 1))
+
+    @property
+    def words(self) -> str:
+        """What sets the form apart, after a title."""
+        return f"{super().words}; every word is believed by itself"
 
     def make_room(self, rows: int) -> bool:
         """Have room for so many more coefficients, up to the most; whether the table is another."""
@@ -211,11 +217,31 @@ class WideKnowledge(Knowledge):
             for side, slot in zip((self.context, self.features), slots, strict=True)
         )
 
-    def label(self, key: int, name: Any) -> tuple[Any, str]:
-        """Whose a coefficient of the table is, and what it is about."""
+    def in_table(self, decider: Any, gone: Any, most: int | None) -> Iterator[Any]:
+        """Yield whose a coefficient of a word is, and what it is about; its mean; and what is
+        believed of it: no retired arms, whose places are `gone`.
+        """
+        table, belief = self.form.table, self.belief
+        shown = 0
+        for row, key in enumerate(table.keys[: table.used].tolist()):
+            if parts_of(key)[0] - 1 in gone:
+                continue
+            if most is not None and shown >= most:
+                return
+            shown += 1
+            mean, variance = table.rows[row, MEAN], table.rows[row, VARIANCE]
+            one = belief._replace(mean=mean[:, None], root=np.sqrt(variance)[:, None, None])
+            yield self.label(key, decider._arms.__getitem__), float(belief.share @ mean), one
+
+    def label(self, key: int, name: Any, passing: Any = MappingProxyType({})) -> tuple[Any, str]:
+        """Whose a coefficient of the table is, and what it is about; words without a slot are those
+        of `passing`.
+        """
         owner, first, second = parts_of(key)
         words = [
-            slots.slots[slot - NUMBERS].label if slot >= NUMBERS else slots.word_label(slot)
+            slots.slots[slot - NUMBERS].label
+            if slot >= NUMBERS
+            else slots.word_label(slot, passing if slots is self.context else {})
             for slots, slot in ((self.context, first), (self.features, second))
             if slot
         ]

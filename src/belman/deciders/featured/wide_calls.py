@@ -15,7 +15,7 @@ from belman.deciders.featured.wide_columns import Joint, Told
 from belman.deciders.featured.words import Word
 from belman.engine import LATER, Call, entry
 from belman.models import Belief, Sight
-from belman.models.diagonal import Entries, Places, Table
+from belman.models.diagonal import MEAN, Entries, Places, Table
 
 from belman.policies.dependent import VALUES, DependentPolicy
 
@@ -230,6 +230,28 @@ class WideCalls:
         held = self._form.held_for(self._at_hand(rows, places), places, jointly=True)
         self._form.deciding(held)(turn)
         return _seen(held)
+
+    def spelled(self, held: dict[str, Any], name: Any) -> tuple[Floats, Floats, Any]:
+        """Return what is set of the arms of a decision, what coefficients are expected to be, and
+        whose they are and what they are about.
+        """
+        form, dense, entries = self.learnt.form, held["dense"], held["entries"]
+        keys, rows = dict[int, int](), dict[int, int]()
+        for arm, count in enumerate(entries.count.tolist()):
+            for at in range(count):
+                key = int(entries.key[arm, at])
+                keys.setdefault(key, len(keys))
+                rows[key] = int(entries.row[arm, at])
+        wide = np.zeros((len(dense), len(keys)))
+        for arm, count in enumerate(entries.count.tolist()):
+            for at in range(count):
+                wide[arm, keys[int(entries.key[arm, at])]] += entries.value[arm, at]
+        share = form.belief.share
+        known = [share @ form.table.rows[row, MEAN] if row >= 0 else 0.0 for row in rows.values()]
+        passing = {slot: word for word, slot in self._passing.items()}
+        labels = [self.learnt.label(key, name, passing) for key in keys]
+        mean = np.concatenate([share @ form.belief.mean, np.array(known)])
+        return np.hstack([dense, wide]), mean, self.learnt.labels(name) + labels
 
     def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""

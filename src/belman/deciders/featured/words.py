@@ -201,12 +201,15 @@ class WideSlots(Slots):
             return slot - NUMBERS in self._numbers.values()
         return slot <= len(self.words) or 0 <= slot - _OTHERS < len(self.wide_names)
 
-    def word_label(self, slot: int) -> str:
-        """A word as a person reads it."""
+    def word_label(self, slot: int, passing: Mapping[int, Word]) -> str:
+        """A word as a person reads it; `passing` are those without a slot."""
+        if _OTHERS <= slot < _PASSING:
+            return f"{self.wide_names[slot - _OTHERS]}={OTHERS}"
         if slot > len(self.words):
-            of_others = _OTHERS <= slot < _PASSING
-            return f"{self.wide_names[slot - _OTHERS]}={OTHERS}" if of_others else "a new word"
-        name, *level = self.words[slot - 1]
+            word = passing.get(slot, "a new word")
+            name, *level = (word,) if isinstance(word, str) else word
+        else:
+            name, *level = self.words[slot - 1]
         if not level:
             return str(name)
         return f"{name}={MISSING if level[0] is None else level[0]}"
