@@ -35,7 +35,7 @@ KEY, ROW = 0, 1  # of a bucket: a key, and its row plus 1 (0 where it is empty)
 MEAN, VARIANCE = 0, 1  # of a row
 _KEEP, _LEAN = 2, 3  # rows of belief.scratch
 _PRIME, _FACTOR = 1_073_741_789, 2_654_435_761
-_LEAST = 1e-12  # of the prior's variance: none is below
+LEAST = 1e-12  # of the prior's variance: none is below
 
 
 class Table(NamedTuple):
@@ -209,7 +209,7 @@ def narrow(table, entries, b, step, noise, v):
             if noise < np.inf:
                 others = max(v - variance * value * value, 0.0)
                 left = variance * ((noise + others) / (noise + v))
-                table.rows[row, VARIANCE, b] = max(left, _LEAST * table.prior[b])
+                table.rows[row, VARIANCE, b] = max(left, LEAST * table.prior[b])
 
 
 @kernel

@@ -1,11 +1,10 @@
-"""Corrections of a factorised belief: what a reward moved is moved again, at the cost of what is set.
+"""Corrections of a factorised belief, at the cost of what is set.
 
-What was neglected after a reward cannot be known later, so a correction is not exact. The variances
-before the old reward are taken to be those from which it would lead to the ones there are, none
-beyond the prior's. From there the new reward moves every mean by its step, less the step of the old
-one; where there is no new reward, the variances come back. A reward that is corrected at once is
-corrected nearly exactly; an old one as if it were among the last, which is too much rather than
-too little for what was seen often since.
+What was neglected after a reward cannot be known later, so a correction is not exact. The means and
+variances before the old reward are taken to be those from which it would lead to the ones there
+are: none beyond the prior's variance, and φᵀθ no further back than twice what the reward would move
+it now. From there the new reward is learnt, if there is one. So the last reward is corrected nearly
+exactly, and an older one as if it were the last: too much, where a lot was seen since.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ import math
 import numpy as np
 
 from belman.engine import inlined_kernel, kernel
-from belman.models.diagonal import MEAN, VARIANCE, gathered, prior_of
+from belman.models.diagonal import LEAST, MEAN, VARIANCE, gathered, prior_of
 from belman.models.model import RATE, SHAPE
 from belman.models.shared import GAIN, PROJECTED, TOLD, dot, weigh
 from belman.models.square_root import observe, project, restore, widen_along
 
 _KEEP, _LEAN = 2, 3  # rows of belief.scratch
 _ROUNDS, _NEAR = 50, 1e-10
+_FURTHEST = 2.0  # times its step now: as far back as a mean goes
 
 
 @inlined_kernel
@@ -86,53 +86,53 @@ def correct_member(model, constants, belief, table, features, entries, b, old, n
     v = dense + apart
     if not v > 0.0:
         return
-    first, shrink, step, change = v, 0.0, 0.0, 0.0
+    here, first, taken, given, change = eta, v, 0.0, 0.0, 0.0
     widest = max(prior_of(belief, features, b), dense)
     if old == old:
         for _ in range(_ROUNDS):
             trial[0], trial[1] = noise[0], noise[1]
-            step, rest, fit = model.assimilate(constants, trial, eta, first, old)
-            shrink = 1.0 / (rest + first)
-            moved = whole_before(table, entries, b, dense, widest, shrink)
-            is_near = abs(moved - first) <= _NEAR * first
-            first = moved
+            step, rest, _ = model.assimilate(constants, trial, here, first, old)
+            taken = 1.0 / (rest + first)
+            wide = whole_before(table, entries, b, dense, widest, taken)
+            trial[0], trial[1] = noise[0], noise[1]
+            plain, _, _ = model.assimilate(constants, trial, eta, wide, old)
+            furthest = _FURTHEST * wide * abs(plain)
+            back = eta - min(max(wide * step, -furthest), furthest)
+            is_near = abs(wide - first) <= _NEAR * first
+            is_near = is_near and abs(back - here) <= _NEAR * (abs(here) + math.sqrt(v))
+            here, first = back, wide
             if is_near:
                 break
         trial[0], trial[1] = noise[0], noise[1]
-        step, rest, fit = model.assimilate(constants, trial, eta, first, old)
-        shrink, change = 1.0 / (rest + first), -step
+        step, rest, fit = model.assimilate(constants, trial, here, first, old)
+        taken, change = 1.0 / (rest + first), (here - eta) / first
         belief.fit[b] -= kept * fit
         noise[0] = max(noise[0] - kept * (trial[0] - noise[0]), constants[SHAPE])
         noise[1] = max(noise[1] - kept * (trial[1] - noise[1]), constants[RATE])
-    rest = np.inf
     if new == new:
         trial[0], trial[1] = noise[0], noise[1]
-        step, rest, fit = model.assimilate(constants, trial, eta, first, new)
-        change += step
+        step, rest, fit = model.assimilate(constants, trial, here, first, new)
+        given, change = 1.0 / (rest + first), change + step
         belief.fit[b] += kept * fit
         for i in range(2):
             noise[i] += kept * (trial[i] - noise[i])
-    # the variances before, in the units of those now
-    wide = before(dense, shrink, widest) if old == old else dense
-    times = wide / dense if dense > 0.0 else 1.0
-    for i in range(size):
-        belief.mean[b, i] += kept * change * times * gain[i]
-    narrows, widens = not old == old and rest < np.inf, not new == new
-    if dense > 0.0 and narrows:
-        effective = (rest + v) / kept - dense
-        observe(belief.root[b], projected, effective, scratch[_KEEP], scratch[_LEAN])
-    elif dense > 0.0 and widens:
+    widens = kept * (taken - given)  # of every part's square before, what comes back
+    if dense > 0.0:
+        times = before(dense, taken, widest) / dense
         for i in range(size):
-            gain[i] *= math.sqrt(kept * (wide - dense)) / dense
-        widen_along(belief.root[b], 0, gain)
+            belief.mean[b, i] += kept * change * times * gain[i]
+        amount = widens * times * times
+        if amount > 0.0:
+            for i in range(size):
+                gain[i] *= math.sqrt(amount)
+            widen_along(belief.root[b], 0, gain)
+        elif amount < 0.0 and -1.0 / amount > dense:
+            observe(belief.root[b], projected, -1.0 / amount - dense, scratch[_KEEP], scratch[_LEAN])
     for e in range(entries.count[0]):
         row, value = entries.row[0, e], entries.value[0, e]
         if row >= 0:
-            variance = table.rows[row, VARIANCE, b]
-            part = variance * value * value
-            wide = before(part, shrink, table.prior[b] * value * value) if old == old else part
+            square, most = value * value, table.prior[b]
+            wide = before(table.rows[row, VARIANCE, b] * square, taken, most * square)
             table.rows[row, MEAN, b] += kept * change * wide / value
-            if narrows:
-                table.rows[row, VARIANCE, b] *= 1.0 - kept * part / (rest + v)
-            elif widens:
-                table.rows[row, VARIANCE, b] += kept * (wide - part) / (value * value)
+            after = table.rows[row, VARIANCE, b] + widens * wide * wide / square
+            table.rows[row, VARIANCE, b] = min(max(after, LEAST * most), most)

@@ -136,7 +136,8 @@ class WideSlots(Slots):
     def fill(self, values: Mapping[str, Any], out: Any) -> None:
         """The numbers of values that were met."""
         numbers = self._numbers
-        super().fill({name: one for name, one in values.items() if name in numbers}, out)
+        known = {one: values[one] for one in numbers if type(values.get(one)) is float}
+        super().fill(known, out)
 
     def _give_slot(self, word: Word) -> int:
         self._places.append(self._place_of(word))
