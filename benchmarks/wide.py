@@ -2,13 +2,14 @@
 
     python -m benchmarks.wide [--columns 1000 10000 100000] [--set 50] [--arms 5] [--turns 20000]
                               [--seeds 3] [--players diagonal full "VW squarecb" ...]
-                              [--folder .venv/bakeoff]
+                              [--folder .venv/bakeoff] [--intervals]
 
 A context has a level of each of 50 names, drawn by a power law, and each level adds to the log-odds
 of a reward of each arm. Printed are the regret (the chance of a reward that the best arm has beyond
 the one played, summed), that of the last quarter a decision, CPU-µs a decision with its reward, by
 how many MB the process grew, and the size of the state file. Every run has a process of its own;
-Vowpal Wabbit's is installed into the folder, as for `benchmarks.bakeoff.run`.
+Vowpal Wabbit's is installed into the folder, as for `benchmarks.bakeoff.run`. With `--intervals`
+printed are the shares of 95 % intervals of the chances of all arms that hold the truth.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class Ours:
     def row(self, levels: list[int]) -> Any:
         """A context as it is asked with."""
         if self.bag:
-            return {"words": [f"{name}={level}" for name, level in zip(self.names, levels, strict=True)]}
+            return {
+                "words": [f"{name}={level}" for name, level in zip(self.names, levels, strict=True)]
+            }
         return {name: f"l{level}" for name, level in zip(self.names, levels, strict=True)}
 
     def ask(self, row: Any) -> int:
@@ -149,6 +152,22 @@ def play(player: str, columns: int, options: argparse.Namespace, seed: int) -> l
     return [sum(lost), last, spent / len(lost) * 1e6, grown, agent.size() / 1024.0]
 
 
+def held(columns: int, options: argparse.Namespace, seed: int) -> float:
+    """The share of intervals in the last half that hold the truth, looked at every 20th turn."""
+    world = World(seed, columns, options.set, options.arms)
+    player, found = Ours("diagonal", options.set, options.arms, seed), list[bool]()
+    levels, chances, luck = world.people_of(options.turns)
+    for at, one in enumerate(levels.tolist()):
+        row = player.row(one)
+        if at >= options.turns // 2 and at % 20 == 0:
+            table = player.agent.beliefs(context=row)
+            ends = zip(table["low"], table["high"], chances[at], strict=True)
+            found += [low <= chance <= high for low, high, chance in ends]
+        arm = player.ask(row)
+        player.tell(row, arm, int(luck[at] < chances[at, arm]))
+    return float(np.mean(found))
+
+
 def main() -> None:
     """Play in processes of their own, and print the averages."""
     parser = argparse.ArgumentParser(description="Wide and sparse contexts.")
@@ -160,7 +179,15 @@ def main() -> None:
     parser.add_argument("--players", nargs="+", choices=PLAYERS, default=["diagonal", *_VW])
     parser.add_argument("--folder", type=Path, default=Path(".venv") / "bakeoff")
     parser.add_argument("--play", type=int, help="this seed alone, and print numbers")
+    parser.add_argument("--intervals", action="store_true", help="how often they hold")
     options = parser.parse_args()
+    if options.intervals:
+        for columns in options.columns:
+            shares = [held(columns, options, seed) for seed in range(options.seeds)]
+            print(
+                f"{columns:>8,} columns: {np.mean(shares):.3f} of 95 % intervals hold", flush=True
+            )
+        return
     if options.play is not None:
         print(json.dumps(play(options.players[0], options.columns[0], options, options.play)))
         return

@@ -321,14 +321,15 @@ def test_intervals_hold_about_as_often_as_they_say():
 
 @pytest.mark.parametrize("name", ["oful", "lin-imed"])
 def test_policies_that_read_coefficients_are_refused(name):
-    with pytest.raises(PolicyError, match="reads all coefficients: .* 'shared-belman'"):
+    with pytest.raises(PolicyError, match=r"reads all coefficients: .* 'shared-belman'"):
         made(policy=dependent.DEPENDENT_POLICIES[name]())
     with pytest.raises(PolicyError, match="reads all coefficients"):
         made().set_policy(dependent.DEPENDENT_POLICIES[name]())
 
 
 @pytest.mark.parametrize(
-    "value", [3, "red", {"red": "much"}, {"red": np.nan}, {"red": 1e7}, ["red", 3], {"": 1}, [["x"]]]
+    "value",
+    [3, "red", {"red": "much"}, {"red": np.nan}, {"red": 1e7}, ["red", 3], {"": 1}, [["x"]]],
 )
 def test_what_is_no_bag_of_words_is_refused(value):
     with pytest.raises(SettingError, match="words"):

@@ -98,7 +98,8 @@ def drawn(turns, columns=500, width=4, seed=2):
 
 
 @pytest.mark.parametrize(
-    ("model", "turns"), [(Linear(noise=0.01), 1_000_000), (Logistic(), 100_000), (PoissonLog(), 50_000)]
+    ("model", "turns"),
+    [(Linear(noise=0.01), 1_000_000), (Logistic(), 100_000), (PoissonLog(), 50_000)],
 )
 def test_variances_stay_above_0_and_fall(model, turns):
     rng, keys, values = drawn(turns)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from belman.engine import inlined_kernel, kernel
 from belman.models.diagonal import LEAST, MEAN, VARIANCE, gathered, prior_of
 from belman.models.model import RATE, SHAPE
@@ -127,7 +125,9 @@ def correct_member(model, constants, belief, table, features, entries, b, old, n
                 gain[i] *= math.sqrt(amount)
             widen_along(belief.root[b], 0, gain)
         elif amount < 0.0 and -1.0 / amount > dense:
-            observe(belief.root[b], projected, -1.0 / amount - dense, scratch[_KEEP], scratch[_LEAN])
+            observe(
+                belief.root[b], projected, -1.0 / amount - dense, scratch[_KEEP], scratch[_LEAN]
+            )
     for e in range(entries.count[0]):
         row, value = entries.row[0, e], entries.value[0, e]
         if row >= 0:

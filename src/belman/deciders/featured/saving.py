@@ -116,7 +116,9 @@ def from_plain(
     kind: Any, content: Mapping[str, Any], source: str, policy: DependentPolicy | None = None
 ) -> Any:
     """Return the decider of a state; a policy replaces what it holds."""
-    model = spec.build(codec.read(KeptModel, {"model": content.get("model")}, {}).model, Model, trust="imported")
+    model = spec.build(
+        codec.read(KeptModel, {"model": content.get("model")}, {}).model, Model, trust="imported"
+    )
     kept = codec.read(KeptWide if model.is_wide else Kept, content, {})
     if policy is None:
         policy = spec.build(kept.policy, DependentPolicy, trust="imported")

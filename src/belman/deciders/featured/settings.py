@@ -13,7 +13,12 @@ from belman.deciders.featured.words import WideSlots
 from belman.errors import ArmError, FamilyError, PolicyError, SettingError, listing, unknown
 from belman.families import Family, family_named
 from belman.models import Linear, Logistic, Model, PoissonLog
-from belman.policies.dependent import COEFFICIENTS, DEPENDENT_POLICIES, DependentPolicy, SharedBelMan
+from belman.policies.dependent import (
+    COEFFICIENTS,
+    DEPENDENT_POLICIES,
+    DependentPolicy,
+    SharedBelMan,
+)
 
 _MODELS = {
     "linear": Linear(unknown=True),

@@ -24,7 +24,15 @@ from belman.deciders.featured.wide_columns import parts_of
 from belman.deciders.featured.words import NUMBERS, WideSlots
 from belman.engine import LATER, entry
 from belman.models import Model
-from belman.models.diagonal import MEAN, MOST_ROWS, VARIANCE, Table, drop_last, fill_buckets, widened
+from belman.models.diagonal import (
+    MEAN,
+    MOST_ROWS,
+    VARIANCE,
+    Table,
+    drop_last,
+    fill_buckets,
+    widened,
+)
 from belman.models.model import BANK
 from belman.models.rescaling import rescale
 

@@ -16,7 +16,6 @@ from belman.deciders.featured.words import Word
 from belman.engine import LATER, Call, entry
 from belman.models import Belief, Sight
 from belman.models.diagonal import MEAN, Entries, Places, Table
-
 from belman.policies.dependent import VALUES, DependentPolicy
 
 Rows = Sequence[Mapping[str, Any]]

@@ -115,7 +115,7 @@ def spell(context, features, crossed, shape, owner, entries, arm):
 @kernel
 def survey(belief, table, dense, entries, shape, joint, local):
     """Fill in the belief about the values of the arms at hand, whose dense features these are."""
-    arms, size = dense.shape
+    arms = len(dense)
     for b in range(len(belief.mean)):
         for a in range(arms):
             eta, v = gathered(table, entries, a, b)

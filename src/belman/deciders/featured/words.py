@@ -190,7 +190,9 @@ class WideSlots(Slots):
                 slot = passing.setdefault(word, _PASSING + len(passing))
             yield slot, place, amount
 
-    def set_numbers(self, values: Mapping[str, Any], filled: Any) -> Iterator[tuple[int, int, float]]:
+    def set_numbers(
+        self, values: Mapping[str, Any], filled: Any
+    ) -> Iterator[tuple[int, int, float]]:
         """Yield the slot, the place of the name, and the number of every number that is set."""
         for name, place in self._numbers.items():
             if name in self._alone and type(values.get(name)) is float:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from belman.agent.making import ALONG_FEATURES, FADES, MODEL
-from belman.deciders import Asking, FeaturedDecider, validate
+from belman.deciders import FeaturedDecider, validate
 from belman.deciders.featured.settings import family_of
 from belman.deciders.independent import settings as independent
 from belman.deciders.independent.settings import check_drift, check_last
