@@ -212,7 +212,7 @@ def test_candidates_with_the_same_words_are_dependent():
     where = {key: row for row, key in enumerate(table.keys[: table.used].tolist())}
     for b in range(len(dense.mean)):
         rows = np.zeros((4, len(keys)))
-        for arm, count in enumerate(entries.count):
+        for arm, count in enumerate(entries.counts):
             for at in range(count):
                 rows[arm, keys.index(entries.key[arm, at])] += entries.value[arm, at]
         s = [table.rows[where[key], 1, b] if key in where else table.prior[b] for key in keys]

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.compiled  # up to a million rewards
 
 def entries_of(keys, values):
     found = Entries.of(1, max(len(keys), 1))
-    found.count[0] = len(keys)
+    found.counts[0] = len(keys)
     found.key[0, : len(keys)], found.value[0, : len(keys)] = keys, values
     return found
 
@@ -63,7 +63,7 @@ def test_a_full_table_takes_no_more_rows():
 @kernel
 def learn_all(model, constants, belief, table, features, entries, rewards, keys, values):
     for t in range(rewards.size):
-        for e in range(entries.count[0]):
+        for e in range(entries.counts[0]):
             entries.key[0, e], entries.value[0, e] = keys[t, e], values[t, e]
         locate_or_add(table, entries, 0)
         learn(model, constants, belief, table, features, entries, rewards[t])

@@ -67,7 +67,7 @@ class Table(NamedTuple):
 class Entries(NamedTuple):
     """What is set of each of K arms: at most M coefficients."""
 
-    count: Places  # (K)
+    counts: Places  # (K)
     key: Places  # (K, M)
     row: Places  # (K, M) −1 where only the prior is known
     value: Floats  # (K, M)
@@ -111,7 +111,7 @@ def fill_buckets(table):
 @kernel
 def locate(table, entries, arm):
     """Find the rows of what is set of an arm."""
-    for e in range(entries.count[arm]):
+    for e in range(entries.counts[arm]):
         at = bucket_of(table, entries.key[arm, e])
         entries.row[arm, e] = table.buckets[at, ROW] - 1
 
@@ -119,7 +119,7 @@ def locate(table, entries, arm):
 @kernel
 def locate_or_add(table, entries, arm):
     """Find the rows of what is set of an arm, new ones with their prior as far as there is room."""
-    for e in range(entries.count[arm]):
+    for e in range(entries.counts[arm]):
         key = entries.key[arm, e]
         at = bucket_of(table, key)
         row = table.size[0]
@@ -147,7 +147,7 @@ def drop_last(table, size: int):
 def gathered(table, entries, arm, b):
     """The mean and the variance of what is set of an arm, beside its dense features."""
     eta, variance = 0.0, 0.0
-    for e in range(entries.count[arm]):
+    for e in range(entries.counts[arm]):
         row, value = entries.row[arm, e], entries.value[arm, e]
         if row >= 0:
             eta += table.rows[row, MEAN, b] * value
@@ -171,7 +171,7 @@ def prior_of(belief, features, b):
 def prior_gathered(table, entries, arm, b):
     """The variance that the prior gives what is set of an arm."""
     total = 0.0
-    for e in range(entries.count[arm]):
+    for e in range(entries.counts[arm]):
         total += table.prior[b] * entries.value[arm, e] * entries.value[arm, e]
     return total
 
@@ -201,7 +201,7 @@ def learn(model, constants, belief, table, features, entries, reward):
 @kernel
 def narrow(table, entries, b, step, noise, v):
     """Move the coefficients that are set by a reward with this noise, v the variance before it."""
-    for e in range(entries.count[0]):
+    for e in range(entries.counts[0]):
         row, value = entries.row[0, e], entries.value[0, e]
         if row >= 0:
             variance = table.rows[row, VARIANCE, b]

@@ -36,7 +36,7 @@ def whole_before(table, entries, b, dense, widest, shrink):
     what dense features have of it now, and `widest` what they had at first.
     """
     total = before(dense, shrink, widest)
-    for e in range(entries.count[0]):
+    for e in range(entries.counts[0]):
         row, square = entries.row[0, e], entries.value[0, e] ** 2
         most = table.prior[b] * square
         total += before(table.rows[row, VARIANCE, b] * square, shrink, most) if row >= 0 else most
@@ -128,7 +128,7 @@ def correct_member(model, constants, belief, table, features, entries, b, old, n
             observe(
                 belief.root[b], projected, -1.0 / amount - dense, scratch[_KEEP], scratch[_LEAN]
             )
-    for e in range(entries.count[0]):
+    for e in range(entries.counts[0]):
         row, value = entries.row[0, e], entries.value[0, e]
         if row >= 0:
             square, most = value * value, table.prior[b]

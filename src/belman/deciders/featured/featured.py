@@ -468,7 +468,7 @@ class FeaturedDecider(InContexts):
     # Calls of kernels
 
     def _prepare(self) -> None:
-        make = WideCalls if isinstance(self.knowledge, WideKnowledge) else Calls
+        make: Any = WideCalls if isinstance(self.knowledge, WideKnowledge) else Calls
         self._calls: Any = make(self.knowledge, self._policy, self._rows, self._rng)
         self._by_chance = self._policy.by_chance
         self._everyone = (tuple(self._arms), self._rows, list(range(len(self._arms))))

@@ -61,7 +61,7 @@ class Knowledge:
         return self.form.columns
 
     @property
-    def interactions(self) -> list[tuple[str, str]]:
+    def interactions(self) -> list[tuple[str, ...]]:
         """Pairs of names that count together."""
         return self.columns.interactions
 

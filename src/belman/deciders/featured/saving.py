@@ -85,7 +85,8 @@ class KeptWide(Kept):
 def to_plain(decider: Any) -> Plain:
     """Return the whole state."""
     learnt = decider.knowledge
-    kept = (KeptWide if decider.model.is_wide else Kept)(
+    kind: Any = KeptWide if decider.model.is_wide else Kept
+    kept = kind(
         arms=decider._arms,
         model=spec.describe(decider.model),
         policy=spec.describe(decider.policy),
@@ -105,11 +106,12 @@ def to_plain(decider: Any) -> Plain:
 
 def _kept_form(form: Form) -> KeptForm:
     columns = [list(column) for column in form.columns.columns]
-    parts: Any = columns, _lasting(form.belief), form.score
+    lasting = _lasting(form.belief)
     if not isinstance(form, WideForm):
-        return KeptForm(*parts)
-    used = form.table.used
-    return KeptWideForm(*parts, form.scales, form.table.keys[:used], form.table.rows[:used])
+        return KeptForm(columns, lasting, form.score)
+    table, used = form.table, form.table.used
+    rest = form.scales, table.keys[:used], table.rows[:used]
+    return KeptWideForm(columns, lasting, form.score, *rest)
 
 
 def from_plain(

@@ -146,13 +146,22 @@ class WideKnowledge(Knowledge):
         self.context, self.features = context, features
         self.models = [model] + [replace(one, keep=FADING) for one in [model] if model.drift]
         self._interactions = list(columns.interactions)
-        plain = [pair for pair in columns.interactions if _are_plain(pair, context, features)]
+        plain = [
+            (one, other)
+            for one, other in columns.interactions
+            if one in context.names and other in features.names
+        ]
         self.forms = [WideForm(one, scale, Columns(columns.pooling, plain)) for one in self.models]
         self.shapes: list[str] = []
         self.arms = 0
 
     @property
-    def interactions(self) -> list[tuple[str, str]]:
+    def form(self) -> WideForm:
+        """The form that speaks."""
+        return self.forms[self.leading]
+
+    @property
+    def interactions(self) -> list[tuple[str, ...]]:
         """Pairs of names that count together."""
         return self._interactions
 
@@ -254,8 +263,3 @@ class WideKnowledge(Knowledge):
             if slot
         ]
         return (name(owner - 1) if owner else "all"), " × ".join(words)
-
-
-def _are_plain(pair: Sequence[str], context: WideSlots, features: WideSlots) -> bool:
-    """Whether neither name is a bag."""
-    return pair[0] in context.names and pair[1] in features.names

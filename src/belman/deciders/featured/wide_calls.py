@@ -39,12 +39,12 @@ def _fill(told: Told, row: int, words: Iterable[Any], numbers: Iterable[Any]) ->
         if count < most:
             slots[count], names[count], values[count] = slot, name, value
         count += 1
-    told.count[row, 0] = count
+    told.counts[row, 0] = count
     for slot, name, value in numbers:
         if count < most:
             slots[count], names[count], values[count] = slot, name, value
         count += 1
-    told.count[row, 1] = count
+    told.counts[row, 1] = count
     return count <= most
 
 
@@ -85,7 +85,7 @@ class WideFormCalls:
         (u, features), calls, form, count = arms, self.calls, self.form, len(places)
         bank, size = form.belief.mean.shape
         jointly = jointly or count <= _FEW or calls.policy.sees == VALUES
-        shares = jointly and (calls.learnt.columns.of_all or features.count.any())
+        shares = jointly and (calls.learnt.columns.of_all or features.counts.any())
         most = calls.width(features)
         local = Belief(
             mean=np.zeros((bank, count)),
@@ -236,13 +236,13 @@ class WideCalls:
         """
         form, dense, entries = self.learnt.form, held["dense"], held["entries"]
         keys, rows = dict[int, int](), dict[int, int]()
-        for arm, count in enumerate(entries.count.tolist()):
+        for arm, count in enumerate(entries.counts.tolist()):
             for at in range(count):
                 key = int(entries.key[arm, at])
                 keys.setdefault(key, len(keys))
                 rows[key] = int(entries.row[arm, at])
         wide = np.zeros((len(dense), len(keys)))
-        for arm, count in enumerate(entries.count.tolist()):
+        for arm, count in enumerate(entries.counts.tolist()):
             for at in range(count):
                 wide[arm, keys[int(entries.key[arm, at])]] += entries.value[arm, at]
         share = form.belief.share
@@ -259,7 +259,7 @@ class WideCalls:
         for form in self._forms:
             if form.form.moved is not None:
                 form.foresee(place)
-                form.form.note(form.entries.row[0, : form.entries.count[0]])
+                form.form.note(form.entries.row[0, : form.entries.counts[0]])
             form.form.heard(float(form.take_in(place, reward)))
         self._renew([form.narrow() for form in self.learnt.forms])
 
@@ -310,8 +310,8 @@ class WideCalls:
 
 def _with_room(told: Told, most: int) -> Told:
     """Return the same with more room in every row."""
-    wide, size = Told.of(len(told.count), _power(most)), told.slot.shape[1]
-    wide.count[:] = told.count
+    wide, size = Told.of(len(told.counts), _power(most)), told.slot.shape[1]
+    wide.counts[:] = told.counts
     for name in ("slot", "name", "value"):
         getattr(wide, name)[:, :size] = getattr(told, name)
     return wide

@@ -48,7 +48,7 @@ class Told(NamedTuple):
     levels, then numbers, which count here in pairs only.
     """
 
-    count: Places  # (R, 2) words and levels, and all
+    counts: Places  # (R, 2) words and levels, and all
     slot: Places  # (R, N)
     name: Places  # (R, N) the place of the name that a slot is of
     value: Floats  # (R, N)
@@ -88,7 +88,7 @@ def parts_of(key: int) -> tuple[int, int, int]:
 def spell(context, features, crossed, shape, owner, entries, arm):
     """Fill in what is set of an arm, which has columns of its own as `owner` (0 for none)."""
     count = 0
-    for i in range(context.count[0, 0]):
+    for i in range(context.counts[0, 0]):
         slot, value = context.slot[0, i], context.value[0, i]
         if shape[OF_ALL] != 0:
             entries.key[arm, count], entries.value[arm, count] = slot * _SIDE, value
@@ -97,19 +97,19 @@ def spell(context, features, crossed, shape, owner, entries, arm):
             entries.key[arm, count] = owner * _OWNER + slot * _SIDE
             entries.value[arm, count] = value
             count += 1
-    words = features.count[arm, 0]
-    for j in range(features.count[arm, 1]):
+    words = features.counts[arm, 0]
+    for j in range(features.counts[arm, 1]):
         other, amount = features.slot[arm, j], features.value[arm, j]
         if j < words:
             entries.key[arm, count], entries.value[arm, count] = other, amount
             count += 1
-        for i in range(context.count[0, 1]):
+        for i in range(context.counts[0, 1]):
             is_pair = crossed[context.name[0, i], features.name[arm, j]] != 0
-            if is_pair and (j < words or i < context.count[0, 0]):
+            if is_pair and (j < words or i < context.counts[0, 0]):
                 entries.key[arm, count] = context.slot[0, i] * _SIDE + other
                 entries.value[arm, count] = context.value[0, i] * amount
                 count += 1
-    entries.count[arm] = count
+    entries.counts[arm] = count
 
 
 @kernel
@@ -135,8 +135,8 @@ def survey(belief, table, dense, entries, shape, joint, local):
 def unite(entries, joint):
     """Find out which entries of the arms at hand are the same coefficient."""
     drop_last(joint.table, 0)
-    both = Entries(entries.count, entries.key, joint.row, entries.value)
-    for a in range(entries.count.size):
+    both = Entries(entries.counts, entries.key, joint.row, entries.value)
+    for a in range(entries.counts.size):
         locate_or_add(joint.table, both, a)
 
 
@@ -144,16 +144,16 @@ def unite(entries, joint):
 def spread(table, entries, shape, joint, local, arm, b):
     """Fill in the covariances of an arm's value with those of the arms before it."""
     if shape[SHARED] != 0:
-        for e in range(entries.count[arm]):
+        for e in range(entries.counts[arm]):
             row, value = entries.row[arm, e], entries.value[arm, e]
             known = table.rows[row, VARIANCE, b] if row >= 0 else table.prior[b]
             joint.column[joint.row[arm, e]] = known * value
     for a in range(arm):
         total = dot(joint.projected[arm], joint.projected[a])
-        for e in range(entries.count[a] if shape[SHARED] != 0 else 0):
+        for e in range(entries.counts[a] if shape[SHARED] != 0 else 0):
             total += joint.column[joint.row[a, e]] * entries.value[a, e]
         local.root[b, arm, a] = total
-    for e in range(entries.count[arm] if shape[SHARED] != 0 else 0):
+    for e in range(entries.counts[arm] if shape[SHARED] != 0 else 0):
         joint.column[joint.row[arm, e]] = 0.0
 
 
@@ -216,7 +216,7 @@ def choose(
 def fade_others(kept, context, shape, arms, arm, table):
     """Let what other arms have for themselves in this context keep a share of what is known."""
     for owner in range(1, arms + 1 if shape[OF_EACH] != 0 else 1):
-        for i in range(context.count[0, 0] if owner != arm + 1 else 0):
+        for i in range(context.counts[0, 0] if owner != arm + 1 else 0):
             key = owner * _OWNER + context.slot[0, i] * _SIDE
             fade_row(kept, table, table.buckets[bucket_of(table, key), ROW] - 1)
 
@@ -236,7 +236,7 @@ def take_in(
             belief.age[i] += 1.0 if row[i] != 0.0 else 0.0
         grow_older(x, layout, arm, belief.age)
         fade(constants, belief)
-        for e in range(entries.count[0]):
+        for e in range(entries.counts[0]):
             fade_row(constants[KEEP], table, entries.row[0, e])
         fade_others(constants[KEEP], context, shape, len(layout.own), arm, table)
     return learn(model, constants, belief, table, row, entries, reward)

@@ -90,7 +90,7 @@ class WideSlots(Slots):
         """Named values as they are kept: those of bags as "words[red]", in order."""
         if not self._bags or not isinstance(given, Mapping):
             return super().check(given)
-        rest, bags = {}, {}
+        rest, bags = dict[str, Any](), dict[str, float]()
         for name, value in given.items():
             if name in self._alone or name in self.arrays.by_name:
                 rest[name] = value
@@ -210,9 +210,10 @@ class WideSlots(Slots):
             return f"{self.wide_names[slot - _OTHERS]}={OTHERS}"
         if slot > len(self.words):
             word = passing.get(slot, "a new word")
-            name, *level = (word,) if isinstance(word, str) else word
+            parts: list[str | None] = [word] if isinstance(word, str) else [*word]
         else:
-            name, *level = self.words[slot - 1]
+            parts = self.words[slot - 1]
+        name, *level = parts
         if not level:
             return str(name)
         return f"{name}={MISSING if level[0] is None else level[0]}"
