@@ -75,8 +75,8 @@ class Entries(NamedTuple):
     @classmethod
     def of(cls, arms: int, most: int) -> Entries:
         """Room for as many."""
-        places = (np.zeros((arms, most), dtype=np.int64) for _ in range(2))
-        return cls(np.zeros(arms, dtype=np.int64), *places, np.zeros((arms, most)))
+        key, row = np.zeros((2, arms, most), dtype=np.int64)
+        return cls(np.zeros(arms, dtype=np.int64), key, row, np.zeros((arms, most)))
 
 
 def widened(table: Table, capacity: int) -> Table:

@@ -56,8 +56,8 @@ class Told(NamedTuple):
     @classmethod
     def of(cls, rows: int, most: int) -> Told:
         """Room for as many."""
-        places = (np.zeros((rows, most), dtype=np.int64) for _ in range(2))
-        return cls(np.zeros((rows, 2), dtype=np.int64), *places, np.zeros((rows, most)))
+        slot, name = np.zeros((2, rows, most), dtype=np.int64)
+        return cls(np.zeros((rows, 2), dtype=np.int64), slot, name, np.zeros((rows, most)))
 
 
 class Joint(NamedTuple):
