@@ -28,9 +28,11 @@ from belman.deciders.box.box_decider import BoxDecider
 from belman.deciders.shares import NO_SHARES
 from belman.engine import tiers
 from belman.errors import ArmError, BelmanError, PolicyError, RewardError, SettingError
+from belman.models import Logistic
 from belman.policies import Clipping, Forced, Forgetting, Restarting
 
 ARMS = ["a", "b", "c", "d"]
+WIDE = Logistic(covariance="diagonal")
 FR, DE = {"country": "FR"}, {"country": "DE"}
 
 MAKE: dict[str, Callable[[], Decider]] = {
@@ -38,10 +40,11 @@ MAKE: dict[str, Callable[[], Decider]] = {
     "segmented": lambda: SegmentedDecider(("country",), IndependentDecider(ARMS)),
     "featured": lambda: FeaturedDecider(ARMS, context=["country"]),
     "candidates": lambda: FeaturedDecider(features=["price"], model="linear"),
+    "wide": lambda: FeaturedDecider(ARMS, context=["country", "words[]"], model=WIDE),
     "box": lambda: BoxDecider(belman.Box(price=(5, 20)), shift=np.array([0.5])),
 }
 #: Those with named arms that come and go.
-WITH_ARMS = ["independent", "segmented", "featured"]
+WITH_ARMS = ["independent", "segmented", "featured", "wide"]
 SPREADING = [*WITH_ARMS, "candidates"]
 
 
@@ -63,6 +66,9 @@ def chosen_by(decider, asking, n=1, among=None, shares=NO_SHARES, *, rng):
 def request(kind: str, place: int = 0) -> dict[str, Any]:
     if kind in ("segmented", "featured"):
         return {"context": (FR, DE)[place % 2]}
+    if kind == "wide":
+        words = {"words": [f"w{place % 3}", "all", f"w{place}"]}
+        return {"context": (FR, DE)[place % 2] | words}
     if kind == "candidates":
         return {"candidates": [{"price": float(price)} for price in (1, 2, 3, 4)]}
     return {}
@@ -377,7 +383,7 @@ def test_a_retired_arm_is_nowhere_and_comes_back_as_it_was(kind):
     assert "b" not in decider.known().arms
     assert "b" not in decider.outstanding
     assert "b" not in {choice[0] for choice in next_choices(decider.copy(), kind, 40)}
-    if kind != "featured":
+    if kind not in ("featured", "wide"):
         assert "b" not in decider.weights(asking, 10)
     again = decider_named(decider.kind).restore(plain(decider), "the state")
     again.add("b")
@@ -528,7 +534,7 @@ def test_a_correction_is_a_patch_of_what_it_touches(kind, new):
     assert wrong.outstanding == right.outstanding
     mine, theirs = (one.known() for one in (wrong, right))
     np.testing.assert_allclose(mine.beliefs, theirs.beliefs, rtol=1e-9)
-    if kind in ("featured", "candidates"):
+    if kind in ("featured", "wide", "candidates"):
         known, there = wrong.expected(choice), right.expected(choice)
         assert known == pytest.approx(there, abs=1e-3)
 

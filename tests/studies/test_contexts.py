@@ -10,16 +10,21 @@ import pytest
 
 import belman
 from belman import errors
+from belman.models import Logistic
 from belman.policies.dependent import LinGreedy, LinTS, SharedBelMan
 from belman.studies import Ask, Storage, Tell, open_study
 from belman.studies.state import State
 
 ARMS = ("blue", "red", "green")
+WIDE = Logistic(covariance="diagonal")
 KINDS = {
     "features": {"context": ["country", "age"], "pooling": "hybrid", "features": {
         arm: {"bright": i} for i, arm in enumerate(ARMS)}},
     "disjoint": {"context": ["country", "age"], "model": "linear"},
     "segments": {"segments": ["country"]},
+    "wide": {"context": ["country", "age", "words[]"], "model": WIDE},
+    "wide features": {"context": ["country", "age", "words[]"], "model": WIDE, "features": {
+        arm: {"bright": i, "tags": [arm, "any"]} for i, arm in enumerate(ARMS)}},
     "candidates": {"features": ["price", "colour"], "context": ["age"], "model": "linear"},
 }  # fmt: skip
 
@@ -40,7 +45,10 @@ def asked(kind, luck) -> dict:
     if kind == "segments":
         return {"context": {"country": country}}
     if kind != "candidates":
-        return {"context": {"country": country, "age": age if age < 70 else None}}
+        context = {"country": country, "age": age if age < 70 else None}
+        if kind.startswith("wide"):
+            context["words"] = {f"w{luck.integers(40)}": 1, country: float(luck.normal())}
+        return {"context": context}
     colours = [{"price": float(luck.integers(1, 9)), "colour": colour} for colour in "bcd"]
     return {"context": {"age": age}, "candidates": colours[: 1 + int(luck.integers(3))]}
 

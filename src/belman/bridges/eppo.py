@@ -259,6 +259,9 @@ def _form(decider: Any) -> Form:
     if not isinstance(decider, FeaturedDecider) or not decider.arms:
         words = "only what decides by context among named arms can be one"
         raise StudyError(f"this is no bandit of Eppo: {words}")
+    if decider.model.is_wide:
+        words = 'with covariance="diagonal" words have no end, so take covariance="full"'
+        raise StudyError(f"a belief about wide contexts is no bandit of Eppo: {words}")
     if arrays := decider.knowledge.context.arrays.by_name:
         raise StudyError(f"arrays ({', '.join(arrays)}) are no attributes: give numbers names")
     if wrong := [arm for arm in decider.arms if not isinstance(arm, str) or not arm]:

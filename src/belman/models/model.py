@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import Bundle
-from belman.errors import FamilyError, PriorError, RewardError
+from belman.errors import FamilyError, PriorError, RewardError, unknown
 from belman.models import arrow
 
 Floats = NDArray[np.float64]
@@ -35,6 +35,10 @@ LARGEST = 1e12
 LEAST, MOST = 1e-9, 1e9
 #: How many features there may be: a belief holds their square.
 MOST_FEATURES = 5_000
+
+
+#: What a belief keeps: a covariance of all coefficients, or a variance of each.
+FULL, DIAGONAL = "full", "diagonal"
 
 
 class Belief(NamedTuple):
@@ -99,10 +103,14 @@ class Model(ABC):
     keep^(age/2) of its distance from 0, and gets a part of the prior's variance. With `drift` a
     contextual agent has a belief that fades beside the one that does not, and goes by the one that
     foretold rewards better of late.
+
+    With `covariance="diagonal"` an agent or a study has a mean and a variance of each coefficient
+    (`diagonal.py`), for any number of them of which a context sets a few.
     """
 
     keep: float = 1.0
     drift: bool = field(default=False, kw_only=True)
+    covariance: str = field(default=FULL, kw_only=True)
 
     name: ClassVar[str]
     #: What rewards may be, in words.
@@ -117,6 +125,8 @@ class Model(ABC):
             raise FamilyError(f"keep={self.keep!r} is not valid: {allowed}")
         if not isinstance(self.drift, bool):
             raise FamilyError(f"drift={self.drift!r} is not valid: it is neither True nor False")
+        if self.covariance not in (FULL, DIAGONAL):
+            raise FamilyError(unknown("covariance", self.covariance, (FULL, DIAGONAL)))
 
     @property
     @abstractmethod
@@ -137,6 +147,11 @@ class Model(ABC):
     def unit(self) -> float:
         """The standard deviation that scales of the prior are measured in inside beliefs."""
         return 1.0
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether coefficients have a variance each, and may be any number."""
+        return self.covariance == DIAGONAL
 
     @property
     def first_noise(self) -> tuple[float, float]:
@@ -168,6 +183,9 @@ class Model(ABC):
         >>> Linear().belief([Block(2), Block(3, scale=0.5, pooled=True)]).prior.shape
         (4, 5)
         """
+        if self.covariance != FULL:
+            where = 'it is for contexts of agents and studies: here covariance="full"'
+            raise FamilyError(f"covariance={self.covariance!r} has no blocks: {where}")
         given = [Block(blocks)] if isinstance(blocks, int) else [Block(*block) for block in blocks]
         factors = BANK if any(block.pooled for block in given) else (1.0,)
         for block in given:

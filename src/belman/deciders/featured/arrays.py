@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 #: Numbers of an array, and the numbers that a longer one is projected on unless it says.
 LONGEST, COLUMNS = 4_096, 32
 _LARGEST = 1e9  # of a number, so that sums of them are numbers that are let in
+#: The end of a name that declares a bag of words (`words.py`).
+BAG = "[]"
 _DECLARED = re.compile(r"(.+)\[(\d{1,6})(?::(\d{1,6}))?\]")
 
 
@@ -87,7 +89,9 @@ class Arrays:
 
     def __init__(self, declared: Iterable[str]) -> None:
         self.declared = list(declared)
-        self.parts = [_parsed(name) for name in self.declared]
+        #: Names of bags of words, which stand beside all other names.
+        self.bags = [one.removesuffix(BAG) for one in self.declared if one.endswith(BAG)]
+        self.parts = [_parsed(name) for name in self.declared if not name.endswith(BAG)]
         self.by_name = {part.name: part for part in self.parts if isinstance(part, Array)}
 
     @cached_property
@@ -95,13 +99,18 @@ class Arrays:
         """The names of all numbers and categories that are learnt from."""
         return [name for part in self.parts for name in self._names(part)]
 
+    @property
+    def pairable(self) -> list[str]:
+        """What may be one of a pair: all names, and bags as they are declared."""
+        return [*self.names, *(f"{name}{BAG}" for name in self.bags)]
+
     @staticmethod
     def _names(part: str | Array) -> list[str]:
         return part.names if isinstance(part, Array) else [part]
 
     def knows(self, name: Any) -> bool:
-        """Return whether it is one of the names, or that of an array."""
-        return isinstance(name, str) and (name in self.names or name in self.by_name)
+        """Return whether it is one of the names, or that of an array or a bag."""
+        return isinstance(name, str) and name in (*self.names, *self.by_name, *self.pairable)
 
     def within(self, name: str) -> list[str]:
         """Return the names that a name stands for: those of an array's numbers, or itself."""
@@ -134,12 +143,23 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
 
 
+def is_bag(value: Any) -> bool:
+    """Return whether a value is a list of words, or a mapping of words to numbers."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and isinstance(value[0], str)
+    return isinstance(value, (Mapping, set, frozenset))
+
+
 def declared_by(rows: Mapping[Hashable, Mapping[str, Any]]) -> list[str]:
-    """Return the names in the features of arms, with lengths where values are arrays."""
+    """Return the names in the features of arms: with lengths where values are arrays, and with
+    brackets where they are bags of words.
+    """
     found: dict[str, str] = {}
     for row in rows.values():
         for name, value in row.items():
-            if is_array(value):
+            if is_bag(value):
+                found[name] = f"{name}{BAG}"
+            elif is_array(value):
                 found[name] = f"{name}[{len(value)}]"
             else:
                 found.setdefault(name, name)

@@ -54,6 +54,9 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
     if not arms:
         why = "candidates come with every ask"
         raise StudyError(f"a study of candidates publishes no weights: {why}")
+    if decider.model.is_wide:
+        why = 'covariance="diagonal" has words without end: ask the study itself'
+        raise StudyError(f"a belief about wide contexts is not published: {why}")
     if learnt.context.arrays.by_name:
         arrays = ", ".join(learnt.context.arrays.by_name)
         why = "give the numbers of an array names of their own"

@@ -11,6 +11,7 @@ from belman import chance
 from belman.deciders.featured import columns
 from belman.deciders.featured.forms import Form
 from belman.deciders.featured.knowledge import Knowledge
+from belman.deciders.featured.slots import Floats
 from belman.engine import LATER, Call, entry
 from belman.models import Sight
 from belman.policies.dependent import DependentPolicy
@@ -108,6 +109,13 @@ class Calls:
         held = self._form.held_for(rows, places)
         self._form.deciding(held)(turn)
         return held
+
+    def spelled(self, held: dict[str, Any], name: Any) -> tuple[Floats, Floats, Any]:
+        """Return what is set of the arms of a decision, what coefficients are expected to be, and
+        whose they are and what they are about.
+        """
+        belief = self.learnt.belief
+        return held["features"], belief.share @ belief.mean, self.learnt.labels(name)
 
     def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""

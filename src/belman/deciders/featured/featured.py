@@ -25,7 +25,9 @@ from belman.deciders.featured.arrays import declared_by
 from belman.deciders.featured.calls import Calls
 from belman.deciders.featured.columns import Columns
 from belman.deciders.featured.knowledge import Knowledge
-from belman.deciders.featured.slots import CATEGORY, Slots
+from belman.deciders.featured.slots import CATEGORY
+from belman.deciders.featured.wide import WideKnowledge
+from belman.deciders.featured.wide_calls import WideCalls
 from belman.deciders.independent.independent import IndependentDecider
 from belman.deciders.independent.saving import patch as patch_of
 from belman.deciders.learnt import Anew, Learnt, Sums, swapped
@@ -93,15 +95,15 @@ class FeaturedDecider(InContexts):
             pooling = "shared" if pooling is None else pooling
         self.model = settings.check_fading(settings.check_model(model), discount, drift)
         self.pooling = settings.check_pooling(pooling, bool(known))
-        self._policy = settings.check_policy(policy, self.pooling)
+        self._policy = settings.check_policy(policy, self.pooling, self.model.is_wide)
         self.spread = settings.check_scale(scale)
         self.minimise = settings.check_minimise(minimise, self.model)
         names = settings.check_names(context or (), "context")
-        told = Slots(names, "context", squared=self.pooling == "disjoint")
-        slots = Slots(known, "features")
+        told, slots = settings.slots_for(self.model, self.pooling, names, known)
         pairs = settings.check_interactions(interactions, told.arrays, slots.arrays)
         columns = Columns(self.pooling, pairs)
-        self.knowledge = Knowledge(self.model, self.spread, told, slots, columns)
+        kind: Any = WideKnowledge if self.model.is_wide else Knowledge
+        self.knowledge: Knowledge = kind(self.model, self.spread, told, slots, columns)
         self._rng = chance.generator(0)
         self._dice = Dice(self._rng)
         self._rows = [slots.check(given[arm]) for arm in self._arms if known]
@@ -131,7 +133,7 @@ class FeaturedDecider(InContexts):
         return self._policy
 
     def set_policy(self, policy: Any) -> None:
-        self._policy = settings.check_policy(policy, self.pooling)
+        self._policy = settings.check_policy(policy, self.pooling, self.model.is_wide)
         self._prepare()
 
     @property
@@ -145,6 +147,12 @@ class FeaturedDecider(InContexts):
         return list(self.knowledge.features.arrays.declared)
 
     @property
+    def features(self) -> dict[Any, dict[str, Any]]:
+        """What is known of every arm, as a person gives it."""
+        rows = [self.knowledge.features.whole(row) for row in self._rows]
+        return dict(zip(self._arms, rows, strict=False))
+
+    @property
     def categories(self) -> list[str]:
         """The names of the context whose values were words so far."""
         kinds = self.knowledge.context.kinds
@@ -153,7 +161,7 @@ class FeaturedDecider(InContexts):
     @property
     def columns(self) -> int:
         """How many coefficients there are."""
-        return len(self.knowledge.columns)
+        return self.knowledge.size
 
     @property
     def quantity(self) -> str:
@@ -195,9 +203,10 @@ class FeaturedDecider(InContexts):
         if n == 1:
             return
         arms = len(self._arms if asking.candidates is None else asking.candidates)
-        most = max(MOST_CELLS // (self.columns * max(arms, self.columns)), 1)
+        width = self.knowledge.width
+        most = max(MOST_CELLS // (width * max(arms, width)), 1)
         if n > most:
-            what = f"{arms:,} arms with {self.columns:,} coefficients"
+            what = f"{arms:,} arms with {width:,} coefficients"
             words = f"one ask gives at most {most:,} in a context, of {what}: ask for fewer"
             raise SettingError(f"{n:,} were asked for, and {words}")
 
@@ -459,7 +468,8 @@ class FeaturedDecider(InContexts):
     # Calls of kernels
 
     def _prepare(self) -> None:
-        self._calls = Calls(self.knowledge, self._policy, self._rows, self._rng)
+        make: Any = WideCalls if isinstance(self.knowledge, WideKnowledge) else Calls
+        self._calls: Any = make(self.knowledge, self._policy, self._rows, self._rng)
         self._by_chance = self._policy.by_chance
         self._everyone = (tuple(self._arms), self._rows, list(range(len(self._arms))))
 

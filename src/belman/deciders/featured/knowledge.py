@@ -7,7 +7,7 @@ the rewards learnt so far.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -66,6 +66,30 @@ class Knowledge:
     def columns(self) -> Columns:
         """The columns of the form that speaks."""
         return self.form.columns
+
+    @property
+    def interactions(self) -> list[tuple[str, ...]]:
+        """Pairs of names that count together."""
+        return self.columns.interactions
+
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return len(self.columns)
+
+    @property
+    def width(self) -> int:
+        """How many coefficients a decision takes about as long as."""
+        return len(self.columns)
+
+    def labels(self, name: Any) -> list[tuple[Any, str]]:
+        """Return whose each column is, and what it is about; arms by their `name`."""
+        columns = self.columns
+        return [columns.label(one, self.context, self.features, name) for one in columns.columns]
+
+    def in_table(self, decider: Any, gone: Any, most: int | None) -> Iterator[Any]:
+        """Yield coefficients that are no columns: none, of a full belief."""
+        yield from ()
 
     def grow(self, arms: int) -> None:
         """Give columns to what is new, of so many arms; levels make room for arms."""

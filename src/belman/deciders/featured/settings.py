@@ -8,10 +8,17 @@ from typing import Any
 
 from belman.deciders.featured.arrays import Arrays
 from belman.deciders.featured.columns import POOLINGS
+from belman.deciders.featured.slots import Slots
+from belman.deciders.featured.words import WideSlots
 from belman.errors import ArmError, FamilyError, PolicyError, SettingError, listing, unknown
 from belman.families import Family, family_named
 from belman.models import Linear, Logistic, Model, PoissonLog
-from belman.policies.dependent import DependentPolicy, SharedBelMan
+from belman.policies.dependent import (
+    COEFFICIENTS,
+    DEPENDENT_POLICIES,
+    DependentPolicy,
+    SharedBelMan,
+)
 
 _MODELS = {
     "linear": Linear(unknown=True),
@@ -51,9 +58,11 @@ def check_fading(model: Model, discount: Any, drift: Any) -> Model:
     return replace(model, drift=True) if drift else model
 
 
-def check_policy(policy: DependentPolicy | None, pooling: str) -> DependentPolicy:
+def check_policy(
+    policy: DependentPolicy | None, pooling: str, wide: bool = False
+) -> DependentPolicy:
     """A policy for arms that share a belief; the default explores less where each arm answers
-    contexts in its own way.
+    contexts in its own way. With a `wide` belief, one that reads no coefficients.
     """
     if policy is None:
         return IN_CONTEXTS if pooling == "disjoint" else SharedBelMan()
@@ -63,6 +72,10 @@ def check_policy(policy: DependentPolicy | None, pooling: str) -> DependentPolic
     if policy.keeps:
         where = "it keeps a design of its own, and plays in simulations only"
         raise PolicyError(f"policy {policy.name!r} cannot serve an agent: {where}")
+    if wide and policy.sees == COEFFICIENTS:
+        able = [name for name, kind in DEPENDENT_POLICIES.items() if kind.sees != COEFFICIENTS]
+        where = f'with covariance="diagonal" there are {listing(able)}'
+        raise PolicyError(f"policy {policy.name!r} reads all coefficients: {where}")
     return policy
 
 
@@ -107,6 +120,15 @@ def check_kinds(rows: Sequence[Mapping[str, Any]]) -> None:
                 raise SettingError(f"{name} is {both}: give numbers alone, or words alone")
 
 
+def slots_for(
+    model: Model, pooling: str, context: list[str], features: list[str]
+) -> tuple[Slots, Slots]:
+    """The slots of contexts and of features, before a value was seen."""
+    if model.is_wide:
+        return WideSlots(context, "context"), WideSlots(features, "features")
+    return Slots(context, "context", squared=pooling == "disjoint"), Slots(features, "features")
+
+
 def check_names(names: Any, option: str) -> list[str]:
     """Different names of values."""
     if isinstance(names, (str, bytes)):
@@ -117,7 +139,7 @@ def check_names(names: Any, option: str) -> list[str]:
         remedy = "of a function give what it returns, by the names that it has"
         raise SettingError(f"{option}={names!r} is not a list of names: {remedy}") from None
     wrong = [name for name in found if not isinstance(name, str) or not 0 < len(name) <= 200]
-    every = [] if wrong else Arrays(found).names
+    every = [] if wrong else [*(arrays := Arrays(found)).names, *arrays.bags]
     if wrong or len(set(every)) < len(every) or len(every) > MOST_NAMES or "constant" in every:
         allowed = f"up to {MOST_NAMES} different words, 'constant' not among them"
         raise SettingError(f"{option}={found!r} cannot be names: give {allowed}")
@@ -176,7 +198,7 @@ def check_interactions(
     of an array stands for all of its numbers.
     """
     if interactions is None:
-        return [(first, second) for first in context.names for second in features.names]
+        return [(first, second) for first in context.pairable for second in features.pairable]
     found = []
     for pair in pairs_of(interactions):
         ends = tuple(pair) if not isinstance(pair, str) else ()

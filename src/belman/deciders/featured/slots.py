@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,9 +125,14 @@ class Slots:
     waiting: dict[str, Levels] = field(default_factory=dict)
     requests: Count = 0
     waves: Waves | None = None
+    #: Whether levels have no budget, and bags of words are let in.
+    wide: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         self.arrays = Arrays(self.declared)
+        if self.arrays.bags and not self.wide:
+            remedy = 'belman.models.Logistic(covariance="diagonal") is a model that can'
+            raise SettingError(f"a full belief has no bags of words ({self.arrays.bags}): {remedy}")
         self.names, self.constant = self.arrays.names, self.what == "context"
         #: Where numbers, levels, others and missing values are.
         self._numbers: dict[str, int] = {}
@@ -231,6 +236,10 @@ class Slots:
             return float(value)
         allowed = f"a number up to {LARGEST:g}, or a word of up to {LONGEST} characters"
         raise SettingError(f"{name}={shown(value)} is not allowed: it must be {allowed}")
+
+    def whole(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Named values as a person gives them: bags of words in one piece."""
+        return dict(values)
 
     def news(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these values have no slot yet."""

@@ -117,7 +117,8 @@ def explanation(decider: Any, asking: Asking) -> Table:
     names, held = _surveyed(decider, asking)
     sight, index = held["sight"], held["index"]
     order = np.argsort(-index, kind="stable")
-    more, labels = _beyond_average(decider, held["features"]), _labels(decider)
+    features, mean, labels = decider._calls.spelled(held, decider._arms.__getitem__)
+    more = _beyond_average(features, mean)
     columns = {
         "mean": sight.eta,
         "deviation": np.sqrt(sight.variance),
@@ -133,10 +134,9 @@ def explanation(decider: Any, asking: Asking) -> Table:
     return Table(ranked, words + decider.knowledge.form.words)
 
 
-def _beyond_average(decider: Any, features: Floats) -> Floats:
+def _beyond_average(features: Floats, mean: Floats) -> Floats:
     """Return what each column of an arm adds beyond the average of all arms (arms × columns)."""
-    belief = decider.knowledge.belief
-    more = (features - features.mean(axis=0)) * (belief.share @ belief.mean)
+    more = (features - features.mean(axis=0)) * mean
     found: Floats = np.where(features != 0.0, more, 0.0)
     return found
 
@@ -147,26 +147,15 @@ def _most(adds: Floats, labels: list[tuple[Any, str]]) -> str:
     return labels[place][1] if adds[place] > 0.0 else ""
 
 
-def _labels(decider: Any) -> list[tuple[Any, str]]:
-    learnt = decider.knowledge
-    name = decider._arms.__getitem__
-    return [
-        learnt.columns.label(column, learnt.context, learnt.features, name)
-        for column in learnt.columns.columns
-    ]
-
-
 def reasons(decider: Any, arm: Any, asking: Asking) -> Table:
     """Return what each feature adds for an arm beyond the average of all arms."""
     names, held = _surveyed(decider, asking)
     if not is_among(arm, names):
         raise unknown_arm(arm, names)
-    row, features = names.index(arm), held["features"]
-    belief = decider.knowledge.belief
-    mean = belief.share @ belief.mean
-    more = _beyond_average(decider, features)[row]
+    features, mean, labels = decider._calls.spelled(held, decider._arms.__getitem__)
+    row = names.index(arm)
+    more = _beyond_average(features, mean)[row]
     order = [i for i in np.argsort(-more, kind="stable") if features[row, i] != 0.0]
-    labels = _labels(decider)
     return Table(
         {
             "feature": [labels[i][1] for i in order],
@@ -183,7 +172,8 @@ def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
     """Return every coefficient with its interval, and the deviation of its numbers (`per`), or the
     first ones; those that retired arms have for themselves are left out.
     """
-    learnt, labels = decider.knowledge, _labels(decider)
+    learnt = decider.knowledge
+    labels = learnt.labels(decider._arms.__getitem__)
     belief, columns = learnt.belief, learnt.columns.columns
     gone = {decider._places[arm] for arm in decider.retired}
     shown = [
@@ -191,18 +181,21 @@ def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
         for place, (kind, *parts) in enumerate(columns)
         if kind not in OF_ARMS or parts[0] not in gone
     ][:most]
-    mean = belief.share @ belief.mean
-    intervals = [ends(learnt.form.model, belief, row, level) for row in np.eye(len(columns))[shown]]
-    return Table(
-        {
-            "feature": [labels[place][1] for place in shown],
-            "of": [labels[place][0] for place in shown],
-            "coefficient": mean[shown].tolist(),
-            "low": [low for low, _ in intervals],
-            "high": [high for _, high in intervals],
-            "per": [
-                learnt.columns.unit(columns[place], learnt.context, learnt.features)
-                for place in shown
-            ],
-        }
-    )
+    mean, model = belief.share @ belief.mean, learnt.form.model
+    intervals = [ends(model, belief, row, level) for row in np.eye(len(columns))[shown]]
+    found = {
+        "feature": [labels[place][1] for place in shown],
+        "of": [labels[place][0] for place in shown],
+        "coefficient": mean[shown].tolist(),
+        "low": [low for low, _ in intervals],
+        "high": [high for _, high in intervals],
+        "per": [
+            learnt.columns.unit(columns[place], learnt.context, learnt.features) for place in shown
+        ],
+    }
+    left = None if most is None else most - len(shown)
+    for (owner, label), mean_of, row in learnt.in_table(decider, gone, left):
+        low, high = ends(model, row, np.ones(1), level)
+        for name, value in zip(found, (label, owner, mean_of, low, high, 1.0), strict=True):
+            found[name].append(value)
+    return Table(found)

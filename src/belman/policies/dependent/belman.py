@@ -30,7 +30,12 @@ import numpy as np
 from belman.engine import inlined_kernel, kernel
 from belman.manifold import distance_on_beliefs
 from belman.policies.belman.evidence import phi
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, leader
+from belman.policies.dependent.policy import (
+    MARGINALS,
+    DependentKernels,
+    DependentPolicy,
+    leader,
+)
 from belman.policies.memory import Floats
 from belman.policies.settings import UpToAMillion, number
 from belman.registry import register
@@ -88,6 +93,7 @@ class SharedBelMan(DependentPolicy):
     known: UpToAMillion = 0.0
 
     name = "shared-belman"
+    sees = MARGINALS
     kernels = DependentKernels(shared_belman_indices)
 
     def explanation(self, sight: Any, turn: int) -> dict[str, Floats]:
@@ -134,4 +140,5 @@ class PaperBelMan(DependentPolicy):
     C: UpToAMillion = 15.0
 
     name = "shared-belman-paper"
+    sees = MARGINALS
     kernels = DependentKernels(paper_belman_indices)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from belman import chance
 from belman.engine import kernel
 from belman.models.model import Floats, Model
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy
+from belman.policies.dependent.policy import MARGINALS, DependentKernels, DependentPolicy
 from belman.policies.settings import number
 from belman.registry import register
 
@@ -32,6 +32,7 @@ class LinGreedy(DependentPolicy):
     """
 
     name = "lin-greedy"
+    sees = MARGINALS
     kernels = DependentKernels(lin_greedy_indices)
 
 
@@ -55,6 +56,7 @@ class LinEpsilonGreedy(DependentPolicy):
     epsilon: Annotated[float, number("[]", 0.0, 1.0, "a chance from 0 to 1")] = 0.1
 
     name = "lin-epsilon-greedy"
+    sees = MARGINALS
     by_chance = True
     kernels = DependentKernels(lin_epsilon_greedy_indices)
 

@@ -23,7 +23,13 @@ from belman.engine import kernel
 from belman.models.model import Model
 from belman.models.shared import marginal
 from belman.policies.dependent.optimism import radius
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats, leader
+from belman.policies.dependent.policy import (
+    VALUES,
+    DependentKernels,
+    DependentPolicy,
+    Floats,
+    leader,
+)
 from belman.policies.dependent.thompson import draw_values
 from belman.policies.memory import part
 from belman.policies.settings import TwoDraws
@@ -80,6 +86,7 @@ class LinMED(DependentPolicy):
     """
 
     name = "lin-med"
+    sees = VALUES
     by_chance = True
     kernels = DependentKernels(lin_med_indices)
     remembers = LinMEDMemory
@@ -149,6 +156,7 @@ class LinIDS(DependentPolicy):
     draws: TwoDraws = 200
 
     name = "lin-ids"
+    sees = VALUES
     by_chance = True
     kernels = DependentKernels(lin_ids_indices)
     remembers = LinIDSMemory

@@ -22,7 +22,13 @@ import numpy as np
 from belman.engine import kernel
 from belman.models import arrow
 from belman.models.square_root import observe, project
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
+from belman.policies.dependent.policy import (
+    COEFFICIENTS,
+    MARGINALS,
+    DependentKernels,
+    DependentPolicy,
+    Floats,
+)
 from belman.policies.memory import part
 from belman.policies.settings import UpToAMillion, number
 from belman.registry import register
@@ -46,6 +52,7 @@ class LinUCB(DependentPolicy):
     alpha: UpToAMillion = 1.0
 
     name = "lin-ucb"
+    sees = MARGINALS
     kernels = DependentKernels(lin_ucb_indices)
 
 
@@ -82,6 +89,7 @@ class GLMUCB(LinUCB):
     """
 
     name = "glm-ucb"
+    sees = COEFFICIENTS
     kernels = DependentKernels(glm_ucb_indices, learn)
     remembers = Memory
 
@@ -111,6 +119,7 @@ class LinBayesUCB(DependentPolicy):
     """
 
     name = "lin-bayes-ucb"
+    sees = MARGINALS
     kernels = DependentKernels(lin_bayes_ucb_indices)
 
 

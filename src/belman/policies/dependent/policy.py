@@ -25,6 +25,9 @@ from belman.policies.settings import check_settings
 
 Kernel = Callable[..., Any]
 
+#: What `indices` reads: what is seen of each arm, the belief about the values of the arms at hand
+#: together, or that about all coefficients there are.
+MARGINALS, VALUES, COEFFICIENTS = "marginals", "values", "coefficients"
 #: Indices that differ by less are equal. They come from sums over features, which end in other bits
 #: on another processor, or interpreted: arms that nothing tells apart would not be drawn by chance.
 _ROUNDING = 1e-9
@@ -79,6 +82,9 @@ class DependentPolicy(ABC):
     name: ClassVar[str]
     #: Whether it chooses by chance; `chance` says with which, where that is known.
     by_chance: ClassVar[bool] = False
+    #: What it reads of a belief. With a factorised one an arm's value is all that there is of its
+    #: features, so that a policy that reads coefficients cannot play.
+    sees: ClassVar[str] = COEFFICIENTS
     #: The NamedTuple of its memory (`policies/memory.py`), where "D" is the number of features.
     remembers: ClassVar[type[tuple[Any, ...]]] = Scratch
     #: Every policy for arms with features that is known by name.

@@ -21,7 +21,7 @@ from belman.models.model import Model
 from belman.models.poisson_log import PoissonLog
 from belman.models.shared import dot, draw
 from belman.policies.dependent.being_best import chance_of_best
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
+from belman.policies.dependent.policy import VALUES, DependentKernels, DependentPolicy, Floats
 from belman.policies.memory import part
 from belman.policies.settings import Draws, number
 from belman.registry import register
@@ -64,6 +64,7 @@ class LinTS(DependentPolicy):
     inflation: Annotated[float, _INFLATION] = 1.0
 
     name = "lin-ts"
+    sees = VALUES
     by_chance = True
     kernels = DependentKernels(lin_ts_indices)
     remembers = LinTSMemory
@@ -121,6 +122,7 @@ class LinTSUCB(DependentPolicy):
     draws: Draws = 20
 
     name = "lin-ts-ucb"
+    sees = VALUES
     by_chance = True
     kernels = DependentKernels(lin_ts_ucb_indices)
     remembers = LinTSUCBMemory

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from belman.agent.making import ALONG_FEATURES, FADES, MODEL
-from belman.deciders import Asking, FeaturedDecider, validate
+from belman.deciders import FeaturedDecider, validate
 from belman.deciders.featured.settings import family_of
 from belman.deciders.independent import settings as independent
 from belman.deciders.independent.settings import check_drift, check_last
@@ -140,7 +140,7 @@ def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping
     told.policy, told.model, told.discount = trial.policy, trial.model, None
     told.pooling, told.scale = trial.pooling, trial.spread
     told.context = tuple(trial.context_names)
-    told.interactions = tuple(map(tuple, trial.knowledge.columns.interactions))
+    told.interactions = tuple(map(tuple, trial.knowledge.interactions))
     told.arms, told.features = arms or [CANDIDATE], tuple(trial.feature_names)
     kept(told.policy)
     kept(told.model)
@@ -148,7 +148,7 @@ def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping
     if not arms:
         _refuse(given, _NOT_FOR_CANDIDATES, "studies of candidates")
     elif told.features:
-        told.features = dict(zip(arms, trial.at_hand(Asking())[1], strict=True))
+        told.features = trial.features
     else:
         told.features = None
 
