@@ -321,8 +321,8 @@ def test_arms_come_and_go_and_a_study_comes_back(study, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"model": "poisson", "context": ["age"]}, "no line"),
         ({"model": "logistic", "context": ["age"], "features": FEATURES}, "no line"),
+        ({"model": "poisson", "context": ["age"], "features": FEATURES}, "no line"),
         ({"context": ["text[3]"], "model": "linear"}, "arrays"),
         ({}, "by context"),
         ({"segments": ["country"]}, "by context"),

@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import poisson
 
 from belman import Agent
 from belman.deciders.featured import knowledge
@@ -191,26 +192,34 @@ def test_words_alone_have_no_squares():
         ]
 
 
-@pytest.mark.parametrize(("model", "count"), [("linear", 3), ("poisson", 3), ("logistic", 4)])
+@pytest.mark.parametrize(("model", "count"), [("linear", 3), ("poisson", 4), ("logistic", 4)])
 def test_forms_by_the_kind_of_reward(model, count):
     agent = Agent(["a", "b"], context=["n"], model=model, seed=1)
     agent.tell("a", 1.0, {"n": 1.0})
     assert len(agent._decider.knowledge.forms) == count
 
 
-def test_a_linear_form_is_scored_by_the_chances_that_it_gave():
-    """The score is that of coins with the means foretold, each at least 0.01 away from 0 and 1."""
-    agent = Agent(["a", "b"], context=["n"], seed=1)
+@pytest.mark.parametrize("model", ["logistic", "poisson"])
+def test_a_linear_form_is_scored_by_the_chances_that_it_gave(model):
+    """The score is that of coins with the means foretold, each at least 0.01 away from 0 and 1, or
+    of Poisson counts with means of at least 0.01.
+    """
+    agent = Agent(["a", "b"], context=["n"], model=model, seed=1)
     rng, score = np.random.default_rng(3), 0.0
     for _ in range(40):
         context = {"n": rng.normal()}
         arm, reward = str(rng.choice(["a", "b"])), float(rng.random() < 0.7)
+        reward += float(rng.integers(5)) if model == "poisson" else 0.0
         agent._decider.meet(agent._decider.check(context))
         forms = agent._decider._calls._forms
         agent._decider._calls.fill(agent._decider.check(context).context)
-        rate = min(max(forms[1].foresee("ab".index(arm)), 0.01), 0.99)
+        rate = max(forms[1].foresee("ab".index(arm)), 0.01)
         agent._decider._calls.changed()
-        score = 0.999 * score + np.log(rate if reward else 1.0 - rate)
+        if model == "poisson":
+            fit = poisson.logpmf(reward, rate)  # the mean of what is above 0
+        else:
+            fit = np.log(min(rate, 0.99) if reward else 1.0 - min(rate, 0.99))
+        score = 0.999 * score + fit
         agent._decider._calls.learn(
             agent._decider.check(context).context, "ab".index(arm), None, reward
         )
@@ -232,6 +241,33 @@ def test_linear_rewards_are_found():
     table = agent.beliefs(context=context)
     assert all(0.0 <= value <= 1.0 for name in ("low", "high") for value in table[name])
     assert table["expected reward"][0] > 0.9
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def test_linear_means_of_counts_are_found():
+    """Means 0.5, 1.5, … 14.5 along a number, which no exponential has. After 500 rewards the linear
+    form is ahead of all others by 12 nats, with a deviation of 5 over seeds: the average of four is
+    below 0 once in 10⁵.
+    """
+    leads = []
+    for seed in range(4):
+        agent, rng = (
+            Agent(["a", "b"], context=["n"], model="poisson", seed=1),
+            np.random.default_rng(seed),
+        )
+        for _ in range(500):
+            step, arm = int(rng.integers(15)), str(rng.choice(["a", "b"]))
+            mean = 0.5 + (step if arm == "a" else 14 - step)
+            agent.tell(arm, float(rng.poisson(mean)), {"n": float(step)})
+        plain, linear, *others = (form.standing for form in agent._decider.knowledge.forms)
+        leads.append(linear - max(plain, *others))
+    assert agent._decider.knowledge.forms[1].model.name == "linear-counts"
+    assert np.mean(leads) > 0.0
+    context = {"n": 14.0}
+    assert "; rewards are linear" in agent.explain(context=context).title
+    table = agent.beliefs(context=context)
+    assert all(value >= 0.0 for name in ("low", "high") for value in table[name])
+    assert table["expected reward"] == pytest.approx([14.5, 0.5], abs=0.8)
     assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
 
 

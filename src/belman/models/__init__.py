@@ -3,7 +3,8 @@
 # ruff: noqa: I001
 from __future__ import annotations
 
-from belman.models.linear import Linear as Linear, LinearRates as LinearRates
+from belman.models.linear import Linear as Linear
+from belman.models.linear import LinearCounts as LinearCounts, LinearRates as LinearRates
 from belman.models.logistic import Logistic as Logistic
 from belman.models.model import MODELS as MODELS, Belief as Belief, Block as Block, Model as Model
 from belman.models.model import ModelKernels as ModelKernels

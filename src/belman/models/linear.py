@@ -1,7 +1,8 @@
 """Linear rewards φᵀθ + noise: known noise, or unknown with a Normal–inverse-gamma belief.
 
 Beliefs are kept in units of the noise, S = σ² LLᵀ, so that both have the same update. Rewards from
-0 to 1 can be believed to be linear too; ln of the chance of one is then that of a coin.
+0 to 1, and counts, can be believed to be linear too; ln of the chance of one is then that of a
+coin, or of a Poisson distribution, with that mean.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from belman.engine import kernel
 from belman.errors import FamilyError
 from belman.models.model import SETTING, Model, ModelKernels
 from belman.registry import register
-from belman.special import log_gamma, normal_quantile
+from belman.special import log_gamma, normal_cdf, normal_quantile
 
 _HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
 _LEAST_RATE = 0.01  # of a reward, and of none: a line leaves the chances that there are
+_LEAST_COUNT = 0.01  # the mean of counts, for the same reason
 
 
 @kernel
@@ -87,7 +89,36 @@ def expected_rate(constants, eta, v):
     return min(max(eta, 0.0), 1.0)
 
 
+@kernel
+def positive_part(eta, variance):
+    """What is expected of N(η, variance) where it is above 0, and of 0 elsewhere."""
+    if not variance > 0.0:
+        return max(eta, 0.0)
+    deviation = math.sqrt(variance)
+    z = eta / deviation
+    density = math.exp(-0.5 * z * z - _HALF_LOG_TAU)
+    return max(eta * normal_cdf(z) + deviation * density, 0.0)
+
+
+@kernel
+def assimilate_count(constants, noise, eta, v, reward):
+    count = max(positive_part(eta, scale(constants, noise) * v), _LEAST_COUNT)
+    step, rest, _ = assimilate(constants, noise, eta, v, reward)
+    return step, rest, reward * math.log(count) - count - log_gamma(reward + 1.0)
+
+
+@kernel
+def mean_count(constants, eta):
+    return max(eta, 0.0)
+
+
+@kernel
+def expected_count(constants, eta, v):
+    return positive_part(eta, v)
+
+
 KERNELS = ModelKernels.of(globals())
+COUNTS = replace(KERNELS, assimilate=assimilate_count, mean=mean_count, expected=expected_count)
 RATES = replace(KERNELS, assimilate=assimilate_rate, mean=mean_rate, expected=expected_rate)
 
 
@@ -155,3 +186,22 @@ class LinearRates(Linear):
 
     def supports(self, reward: float) -> bool:
         return 0.0 <= reward <= 1.0
+
+
+@register
+class LinearCounts(Linear):
+    """Counts whose mean is φᵀθ, scored as Poisson ones: comparable with `PoissonLog`.
+
+    >>> import numpy as np
+    >>> model = LinearCounts(unknown=True)
+    >>> _, _, fit = model.kernels.assimilate(model.constants, np.array([0.5, 0.5]), 2.0, 1.0, 0.0)
+    >>> round(fit, 6)
+    -2.0
+    """
+
+    name = "linear-counts"
+    support = "whole numbers from 0 up"
+    kernels = COUNTS
+
+    def supports(self, reward: float) -> bool:
+        return reward >= 0.0 and reward == math.floor(reward)

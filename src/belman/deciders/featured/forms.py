@@ -1,6 +1,6 @@
 """The forms that a belief can have: numbers as they are, their logarithms, with their squares too,
 squares or logarithms with products of two values, and waves of all numbers; for rewards from 0 to 1
-also linear ones with numbers as they are.
+and for counts also linear ones with numbers as they are.
 
 Each form has columns and a belief of its own, learns every reward, and is scored by how well it
 foretold them. The form with the best score speaks: it alone decides and is looked at.
@@ -34,10 +34,21 @@ from belman.deciders.featured.columns import (
     Layout,
 )
 from belman.deciders.featured.slots import Floats, Pooled, Slots
-from belman.models import Belief, Linear, LinearRates, Logistic, Model
+from belman.models import (
+    Belief,
+    Linear,
+    LinearCounts,
+    LinearRates,
+    Logistic,
+    Model,
+    PoissonLog,
+)
 from belman.models.merging import merge_all, without
 from belman.models.model import BANK, blank, placed
 
+#: The linear model of the same rewards that is tried beside one of another form.
+STRAIGHT: dict[type[Model], type[Linear]] = {Logistic: LinearRates, PoissonLog: LinearCounts}
+LINES = tuple(STRAIGHT.values())
 #: How many times the scale of a coefficient the level of rewards has: linear ones may be anywhere.
 _LEVEL = {True: 10.0, False: 3.0}
 _WORDS = {PLAIN: "", LOGS: "; logarithms of numbers count", SQUARES: "; squares of numbers count"}
@@ -64,8 +75,9 @@ def models_for(model: Model, pooling: str) -> list[Model]:
     of them fades too.
     """
     found = [model]
-    if pooling == "disjoint" and isinstance(model, Logistic):
-        found.append(LinearRates(model.keep, drift=model.drift, unknown=True))
+    for kind, straight in STRAIGHT.items():
+        if pooling == "disjoint" and isinstance(model, kind):
+            found.append(straight(model.keep, drift=model.drift, unknown=True))
     return found + [replace(one, keep=FADING) for one in found if model.drift]
 
 
@@ -144,7 +156,7 @@ class Form:
     @property
     def words(self) -> str:
         """What sets the form apart, after a title."""
-        straight = "; rewards are linear" if isinstance(self.model, LinearRates) else ""
+        straight = "; rewards are linear" if isinstance(self.model, LINES) else ""
         faded = "; the world changed of late" if self.fades else ""
         return straight + _WORDS[self.columns.shape] + faded
 

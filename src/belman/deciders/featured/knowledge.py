@@ -22,9 +22,9 @@ from belman.deciders.featured.columns import (
     WAVES,
     Columns,
 )
-from belman.deciders.featured.forms import MOST_NUMBERS, Form, models_for
+from belman.deciders.featured.forms import LINES, MOST_NUMBERS, Form, models_for
 from belman.deciders.featured.slots import FREE, Pooled, Rescaled, Room, Slots
-from belman.models import Belief, LinearRates, Model
+from belman.models import Belief, Model
 from belman.models.rescaling import rescale
 
 #: Shapes of numbers beside plain ones, in the order of their forms.
@@ -116,7 +116,7 @@ class Knowledge:
             if due.get(shape, numbers) and shape not in by_shape:
                 base = by_shape[LOGS if shape == LOG_CROSSES else PLAIN]
                 by_shape[shape] = [
-                    form.shaped(shape) for form in base if not isinstance(form.model, LinearRates)
+                    form.shaped(shape) for form in base if not isinstance(form.model, LINES)
                 ]
         self.forms = [form for shape in (PLAIN, *SHAPES) for form in by_shape.get(shape, [])]
         wide = {shape for shape in self.shapes if self._is_large(shape)}
