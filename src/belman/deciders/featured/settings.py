@@ -14,11 +14,11 @@ from belman.errors import ArmError, FamilyError, PolicyError, SettingError, list
 from belman.families import Family, family_named
 from belman.models import Linear, Logistic, Model, PoissonLog
 from belman.policies.dependent import (
-    COEFFICIENTS,
     DEPENDENT_POLICIES,
     DependentPolicy,
     SharedBelMan,
 )
+from belman.policies.dependent.policy import COEFFICIENTS
 
 _MODELS = {
     "linear": Linear(unknown=True),

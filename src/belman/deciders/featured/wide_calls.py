@@ -16,7 +16,8 @@ from belman.deciders.featured.words import Word
 from belman.engine import LATER, Call, entry
 from belman.models import Belief, Sight, arrow
 from belman.models.diagonal import MEAN, Entries, Places, Table
-from belman.policies.dependent import VALUES, DependentPolicy
+from belman.policies.dependent import DependentPolicy
+from belman.policies.dependent.policy import VALUES
 
 Rows = Sequence[Mapping[str, Any]]
 Passing = dict[Word, int]

@@ -18,8 +18,6 @@ from belman.policies.dependent.greedy import LinGreedy as LinGreedy
 from belman.policies.dependent.policy import DEPENDENT_POLICIES as DEPENDENT_POLICIES
 from belman.policies.dependent.policy import DependentKernels as DependentKernels
 from belman.policies.dependent.policy import DependentPolicy as DependentPolicy
-from belman.policies.dependent.policy import COEFFICIENTS as COEFFICIENTS, MARGINALS as MARGINALS
-from belman.policies.dependent.policy import VALUES as VALUES
 from belman.registry import offered as _offered
 
 __all__ = _offered(globals())
