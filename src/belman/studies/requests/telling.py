@@ -202,10 +202,12 @@ def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
     for the draws of chance, which happened.
     """
     book = unit.state.book
+    # without a window only what was told is corrected, and the tell may be archived
+    of_told = (Kind.TOLD,) if book.window is not None else (Kind.TOLD, Kind.CORRECTED)
     out, before = [], 0
     for number in dict.fromkeys(map(unit.number_of, tickets)):
         events = unit.log.of_ticket(number)
-        if any(event.kind in (Kind.TOLD, Kind.CORRECTED) for event in events):
+        if any(event.kind in of_told for event in events):
             shown = unit.shown(number)
             raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")
         if book.is_open(number, unit.now):
