@@ -402,12 +402,3 @@ def test_a_backup_of_before_the_archive_that_is_put_back_is_noticed(tmp_path, cl
     idle.check()
     study.storage.close()
     idle.storage.close()
-
-
-def test_what_a_window_closed_is_given_back_to_no_effect_whatever_was_corrected(opened, clock):
-    study = opened(clock=clock, window=60.0)
-    ticket = study.ask()
-    clock.now += 100.0
-    assert study.give_back([ticket]) == 0
-    study.correct(ticket, 1, "found")
-    assert study.give_back([ticket]) == 0
