@@ -175,8 +175,9 @@ def test_only_rewards_take_room():
 
 
 @pytest.mark.compiled
-def test_a_batch_leaves_no_trace_but_its_choices():
-    decider, _ = played(made(), 40)
+@pytest.mark.parametrize("fading", [{}, {"keep": 0.9}, {"drift": True}])
+def test_a_batch_leaves_no_trace_but_its_choices(fading):
+    decider, _ = played(made(model=Logistic(covariance="diagonal", **fading)), 40)
     told = FeaturedDecider.restore(json.loads(plain(decider)), "the state")
     rng = np.random.default_rng(9)
     for _ in range(20):

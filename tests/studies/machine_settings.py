@@ -90,6 +90,12 @@ CONTEXTUAL: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "candidates": ({"context": "['age']", "features": "['price', 'taste']"}, ("{'age': 30}", "{}")),
 }
 MODELS = {"linear": "gaussian-unknown", "logistic": "bernoulli", "poisson": "poisson"}
+#: The same with a variance of each coefficient in place of all covariances.
+WIDE = {
+    "linear": "belman.models.Linear(unknown=True, covariance='diagonal')",
+    "logistic": "belman.models.Logistic(covariance='diagonal')",
+    "poisson": "belman.models.PoissonLog(covariance='diagonal')",
+}
 FEATURES = "{'a': {'price': 1}, 'b': {'price': 2.5}, 'c': {'price': 4}}"
 #: What arms share along features.
 ALONG: dict[str, dict[str, str]] = {
@@ -147,7 +153,8 @@ def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     if along:
         model = "linear" if found.kind == "candidates" else draw(st.sampled_from(sorted(MODELS)))
         found.family = MODELS[model]
-        found |= {"model": repr(model)}
+        is_wide = draw(st.integers(0, 3)) == 3
+        found |= {"model": WIDE[model] if is_wide else repr(model)}
         policy = draw(st.sampled_from(FEATURED))
         if found.kind == "contexts":
             found |= ALONG[draw(st.sampled_from(sorted(ALONG)))]

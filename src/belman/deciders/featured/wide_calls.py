@@ -260,10 +260,18 @@ class WideCalls:
         self._make_room()
         for form in self._forms:
             if form.form.moved is not None:
-                form.foresee(place)
-                form.form.note(form.entries.row[0, : form.entries.counts[0]])
+                for one in self._moved_with(form.form, place):
+                    form.foresee(one)
+                    form.form.note(form.entries.row[0, : form.entries.counts[0]])
             form.form.heard(float(form.take_in(place, reward)))
         self._renew([form.narrow() for form in self.learnt.forms])
+
+    def _moved_with(self, form: WideForm, place: int) -> Sequence[int]:
+        """Return the arms whose coefficients a reward of one moves: where beliefs fade, those that
+        others have for themselves in this context fade too.
+        """
+        fades = form.model.keep < 1.0 and form.columns.of_each
+        return range(self.learnt.arms) if fades else [place]
 
     def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
         """Let a reward be another one, as far as it is kept after so many since; forms stand as
