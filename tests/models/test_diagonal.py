@@ -165,3 +165,16 @@ def test_a_correction_takes_out_what_the_first_reward_brought():
         shrink = 1.0 / (1.0 + 2.0 * part)
         assert before(part - shrink * part**2, shrink, 9.0) == pytest.approx(part)
     assert before(0.5, 0.3, 0.6) == 0.6
+
+
+def test_a_correction_leaves_what_was_0_in_its_context():
+    model = Logistic()
+    belief, table = model.belief([Block(1)]), Table.of(np.ones(1))
+    entries = entries_of([7, 8], [0.0, 1.0])
+    locate_or_add(table, entries, 0)
+    held = {"constants": model.constants, "belief": belief, "table": table}
+    held |= {"features": np.ones(1), "entries": entries}
+    entry(learn, model=model.kernels)(**held, reward=1.0)
+    entry(correct, model=model.kernels)(**held, old=1.0, new=0.0, kept=1.0)
+    assert table.rows[0, :, 0].tolist() == [0.0, 1.0]
+    assert table.rows[1, 0, 0] < 0.0 < table.rows[1, 1, 0] < 1.0

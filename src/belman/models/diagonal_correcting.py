@@ -122,7 +122,7 @@ def correct_member(model, constants, belief, table, features, entries, b, old, n
             observe(root, belief.begin, projected, -1.0 / amount - dense, keep, lean)
     for e in range(entries.counts[0]):
         row, value = entries.row[0, e], entries.value[0, e]
-        if row >= 0:
+        if row >= 0 and value != 0.0:
             square, most = value * value, table.prior[b]
             wide = before(table.rows[row, VARIANCE, b] * square, taken, most * square)
             table.rows[row, MEAN, b] += kept * change * wide / value
