@@ -5,7 +5,7 @@ surprise x = ln(t / (ν + 1)), at least 0, and ℓ(x) = p + x²/(x + q), the lea
 is U = mean + √(2ℓ(x)·variance), and the index of a point is ℓ(x) − (U − mean)²/(2·variance). The
 leader's own index is 0. The point of the largest index is played (`looking.py`), but for the first
 points, which are spread evenly, and for asks 9, 16, 25, …, which go to the largest mean + 4
-deviations, so that a hill is found of which the belief has too little hope. Asks that are out count
+deviations, so that a hill is found too where the belief has little hope. Asks that are out count
 as if they had brought what is expected.
 """
 
@@ -47,7 +47,7 @@ from belman.table import Table
 Floats = NDArray[np.float64]
 Point = dict[str, float]
 
-#: Asks of one batch, each of which is a decision; and those that are out which decisions count.
+#: The most asks of one batch, each one a decision; and of open asks that decisions count.
 MOST_ASKED, MOST_OUT = 1_000, 128
 _LARGEST_REWARD = 1e100
 _P, _Q = 1.5, 12.0  # of ℓ
