@@ -190,11 +190,11 @@ class LinearRates(Linear):
 
 @register
 class LinearCounts(Linear):
-    """Counts whose mean is φᵀθ, scored as Poisson ones: comparable with `PoissonLog`.
+    """Counts whose mean is φᵀθ, or 0 below, scored as Poisson ones: comparable with `PoissonLog`.
 
     >>> import numpy as np
     >>> model = LinearCounts(unknown=True)
-    >>> _, _, fit = model.kernels.assimilate(model.constants, np.array([0.5, 0.5]), 2.0, 1.0, 0.0)
+    >>> _, _, fit = model.kernels.assimilate(model.constants, np.array([0.5, 0.5]), 2.0, 0.01, 0.0)
     >>> round(fit, 6)
     -2.0
     """
