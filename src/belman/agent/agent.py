@@ -85,7 +85,7 @@ class Agent:
         `features` describes arms, {arm: {name: value}} or a data frame, or lists names alone where
         arms are candidates. Values are numbers, which are standardised as they come, or categories,
         whose levels need not be known; None is for what is missing. "text[384]" names an array of
-        so many numbers, and "words[]" a list of words, or {word: number}, for models with
+        384 numbers, and "words[]" a list of words, or {word: number}, for models with
         `covariance="diagonal"`, which have a variance for each of any number of coefficients. A
         `belman.agent.Features` in place of names is a function, or a model of scikit-learn, that
         contexts or candidates go through; `features` may be a function of the arm. `model` says

@@ -58,8 +58,8 @@ def command(
     **said: Any,
 ) -> Callable[[F], F]:
     """Make a function a command of an application; `said` is the help of its parameters, beside
-    what is said in `COMMON`. Its `**` parameter takes `more`, and the options with help that only
-    the function has to which it passes them on, with the types and defaults there.
+    what is said in `COMMON`. Its `**` parameter takes `more`, and every option in `said` that is no
+    parameter of its own: type and default are then those of `passes_to`, which gets the option.
     """
 
     def made(function: F) -> F:

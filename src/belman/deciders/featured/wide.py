@@ -75,7 +75,7 @@ class WideForm(Form):
         return f"{super().words}; every word is believed by itself"
 
     def make_room(self, rows: int) -> bool:
-        """Have room for so many more coefficients, up to the most; whether the table is another."""
+        """Make room for more rows, up to the most; return whether the table was replaced."""
         size, wanted = len(self.table.keys), min(self.table.used + rows, MOST_ROWS)
         if wanted <= size:
             return False
@@ -176,7 +176,7 @@ class WideKnowledge(Knowledge):
         return len(self.columns) + 50
 
     def grow(self, arms: int) -> None:
-        """Give columns to numbers that are new, of so many arms."""
+        """Give columns to new numbers, for this number of arms."""
         budget.most(self.forms[0].columns, self.context, self.features, arms)  # or it is refused
         self.arms = arms
         for form in self.forms:

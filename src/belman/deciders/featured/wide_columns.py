@@ -2,8 +2,8 @@
 
 A coefficient is of all arms (a slot of the context, one of the arms' features, or a pair of both),
 or an arm's own (a slot of the context). Its key holds whose it is and both slots. The arms at hand
-have values whose means and covariance are K numbers and K × K: a belief of its own, of which arm a
-is the coefficient a. A policy decides by that one as by any other.
+have values with K means and a K × K covariance: a belief of its own, whose coefficient a is the
+value of arm a. A policy decides by it as by any other belief.
 """
 
 from __future__ import annotations
