@@ -18,11 +18,11 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @kernel
 def sigmoid(x):
-    """1/(1 + e^(−x)), without overflow."""
-    if x >= 0.0:
-        return 1.0 / (1.0 + math.exp(-x))
-    power = math.exp(x)
-    return power / (1.0 + power)
+    """1/(1 + e^(−x)), without overflow; with one power for x and −x, and no branch, so that what
+    calls it twice, or `log_chance` too, has the power worked out once.
+    """
+    power = math.exp(-abs(x))
+    return (1.0 if x >= 0.0 else power) / (1.0 + power)
 
 
 @kernel

@@ -13,7 +13,7 @@ import math
 
 from belman.engine import inlined_kernel, kernel
 
-_FEW = 4  # times the numbers of a vector that are not 0, below its width: few of them are
+_FEW = 4  # times the columns, below the rows: they are few
 
 
 @inlined_kernel
@@ -64,38 +64,85 @@ def filled(vector, first):
     return low, high
 
 
+@inlined_kernel
+def last_of(begin, first):
+    """The last of up to four rows, from the first one on, whose blocks begin alike.
+
+    Each step of a sum waits for the step before, so rows are worked out side by side. A row that
+    ends before the last one holds zeros from there on, which change no sum.
+    """
+    last = first
+    while last < first + 3 and last + 1 < begin.size and begin[last + 1] == begin[first]:
+        last += 1
+    return last
+
+
+@inlined_kernel
+def add_products(root, first, last, place, vector, out):
+    """Add to `out` the inner products of a vector and the rows from the first to the last of up to
+    four, from a place on; the last one stands in for rows that are missing.
+    """
+    p, q = min(first + 1, last), min(first + 2, last)
+    one, two, three, four = (
+        root[first, place:],
+        root[p, place:],
+        root[q, place:],
+        root[last, place:],
+    )
+    a, b, c, d = out[first], out[p], out[q], out[last]
+    for j in range(vector.size):
+        a += one[j] * vector[j]
+        b += two[j] * vector[j]
+        c += three[j] * vector[j]
+        d += four[j] * vector[j]
+    out[first], out[p], out[q], out[last] = a, b, c, d
+
+
+@kernel
+def are_few(vector, low, high, rows):
+    """Whether columns whose numbers in a vector are not 0 are few for so many rows: these are then
+    worked out column by column.
+    """
+    count = 0
+    for j in range(low, high):
+        count += 1 if vector[j] != 0.0 else 0
+    return _FEW * count < rows
+
+
 @kernel
 def restore(root, begin, projected, out):
     """Fill out = L f; with f = Lᵀφ it is Sφ."""
     size, common = projected.size, begin[0]
     low, high = filled(projected, 0)
-    own_low, own_high = filled(projected, common)
-    count = 0
-    for j in range(low, high):
-        count += 1 if projected[j] != 0.0 else 0
-    if _FEW * count < high - low:
-        for i in range(size):
-            out[i] = 0.0
-        for j in range(low, min(high, common)):
+    high = min(high, common)
+    for i in range(size):
+        out[i] = 0.0
+    if are_few(projected, low, high, size):
+        for j in range(low, high):
             if projected[j] != 0.0:
                 for i in range(j, size):
                     out[i] += root[i, j] * projected[j]
-        for j in range(own_low, own_high):
+    else:
+        i = low
+        while i < size:
+            last = last_of(begin, i)
+            add_products(root, i, last, low, projected[low : min(last + 1, high)], out)
+            i = last + 1
+    low, high = filled(projected, common)
+    if are_few(projected, low, high, high - low):
+        for j in range(low, high):
             if projected[j] != 0.0:
                 i, place = j, common + j - begin[j]
                 while i < size and begin[i] == begin[j]:
                     out[i] += root[i, place] * projected[j]
                     i += 1
-        return
-    for i in range(size):
-        total = 0.0
-        for j in range(low, min(i + 1, high, common)):
-            total += root[i, j] * projected[j]
-        first = max(begin[i], own_low)
-        row, own = root[i, common + first - begin[i] :], projected[first : min(i + 1, own_high)]
-        for j in range(own.size):
-            total += row[j] * own[j]
-        out[i] = total
+    else:
+        i = low
+        while i < size and begin[i] < high:
+            last, start = last_of(begin, i), max(begin[i], low)
+            place = common + start - begin[i]
+            add_products(root, i, last, place, projected[start : min(last + 1, high)], out)
+            i = last + 1
 
 
 @kernel
@@ -107,14 +154,15 @@ def observe(root, begin, projected, noise, keep, lean):
     column is next.
     """
     low, high = filled(projected, 0)
-    before = noise
+    before, spread = noise, math.sqrt(noise)
     for place in range(high - low):
         j = high - 1 - place
         if projected[j] != 0.0:
             after = before + projected[j] * projected[j]
+            wider = math.sqrt(after)
             keep[j] = math.sqrt(before / after)
-            lean[j] = projected[j] / (math.sqrt(before) * math.sqrt(after))
-            before = after
+            lean[j] = projected[j] / (spread * wider)
+            before, spread = after, wider
     combine(root, begin, projected, low, high, keep, lean)
 
 
@@ -144,29 +192,52 @@ def combine(root, begin, projected, low, high, keep, lean):
             lean[j] = following
         else:
             following = j
-    for i in range(low, projected.size):
-        top = min(i, high - 1)
-        carried = combine_row(root[i, common:], projected, keep, lean, begin[i], low, top, 0.0)
-        combine_row(root[i], projected, keep, lean, 0, low, min(top, common - 1), carried)
+    own_low, _ = filled(projected, common)
+    i = low
+    while i < projected.size:
+        last, carried = last_of(begin, i), (0.0, 0.0, 0.0, 0.0)
+        if last >= own_low and begin[i] < high:
+            start, end = max(begin[i], low), min(last + 1, high)
+            place = common + start - begin[i]
+            part, kept, leant = projected[start:end], keep[start:end], lean[start:end]
+            carried = combine_rows(root, i, last, place, part, kept, leant, start, carried)
+        end = min(last + 1, common, high)
+        part, kept, leant = projected[low:end], keep[low:end], lean[low:end]
+        combine_rows(root, i, last, low, part, kept, leant, low, carried)
+        i = last + 1
 
 
 @inlined_kernel
-def combine_row(row, projected, keep, lean, first, low, last, carried):
-    """Combine the columns from `low` to `last` of a row that begins with column `first`; returns
-    Σ f_j of what they were, added to what is `carried`.
+def combine_rows(root, first, last, place, vector, keep, lean, low, carried):
+    """Combine columns, the first of which is `low`, of the rows from the first to the last of up to
+    four, from a place on; returns Σ f_j of what they were, added to what is `carried`. The last row
+    stands in for rows that are missing: all is read before any of it is written.
     """
-    start = max(first, low)
-    here, part, own, less = row[start - first :], projected[start:], keep[start:], lean[start:]
-    j = last - start
+    p, q = min(first + 1, last), min(first + 2, last)
+    one, two, three, four = (
+        root[first, place:],
+        root[p, place:],
+        root[q, place:],
+        root[last, place:],
+    )
+    a, b, c, d = carried
+    j = vector.size - 1
     while j >= 0:
-        if part[j] == 0.0:
-            j = int(less[j]) - start
+        f, kept, less = vector[j], keep[j], lean[j]
+        if f == 0.0:
+            j = int(less) - low
             continue
-        old = here[j]
-        here[j] = own[j] * old - less[j] * carried
-        carried += part[j] * old
+        w, x, y, z = one[j], two[j], three[j], four[j]
+        one[j] = kept * w - less * a
+        two[j] = kept * x - less * b
+        three[j] = kept * y - less * c
+        four[j] = kept * z - less * d
+        a += f * w
+        b += f * x
+        c += f * y
+        d += f * z
         j -= 1
-    return carried
+    return a, b, c, d
 
 
 @kernel
