@@ -22,11 +22,11 @@ Rows = Sequence[Mapping[str, Any]]
 class FormCalls:
     """Deciding and learning in one form of the belief."""
 
-    def __init__(self, calls: Calls, form: Form, rows: Rows) -> None:
+    def __init__(self, calls: Calls, form: Form) -> None:
         self.learnt, self.policy, self.form = calls.learnt, calls.policy, form
         self._x, self._rng = calls.x, calls.rng
         self._layout = form.layout(calls.learnt.context, calls.learnt.features, calls.learnt.arms)
-        self.held = self.held_for(rows, range(calls.learnt.arms))
+        self.held = self.held_for(calls.u, calls.everyone)
         self.decide = self.deciding(self.held)
         one = {name: self.held[name] for name in ("constants", "belief", "x", "layout")}
         one |= {"own": calls.own, "row": np.zeros(len(form.columns))}
@@ -35,12 +35,9 @@ class FormCalls:
         self.replace: Call = entry(columns.replace, model=bundle).hold(LATER, **one)
         self.foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
 
-    def held_for(self, rows: Rows, places: Sequence[int]) -> dict[str, Any]:
-        """What a decision among these arms holds."""
+    def held_for(self, u: Floats, places: Sequence[int]) -> dict[str, Any]:
+        """What a decision among arms with these features holds."""
         form, arms, size = self.form, len(places), len(self.form.columns)
-        u = np.zeros((arms, len(self.learnt.features)))
-        for row, out in zip(rows, u, strict=False):
-            self.learnt.features.fill(row, out)
         return {
             "constants": form.model.constants,
             "params": self.policy.params,
@@ -74,11 +71,20 @@ class Calls:
         self._filled: Mapping[str, Any] | None = None  # the context whose slots are in x
         self.x = np.zeros(len(learnt.context))
         self.own = np.zeros(len(learnt.features))
-        self._forms = [FormCalls(self, form, rows) for form in learnt.forms]
+        self.everyone = list(range(learnt.arms))
+        self.u = self._features(rows, learnt.arms)
+        self._forms = [FormCalls(self, form) for form in learnt.forms]
 
     @property
     def _form(self) -> FormCalls:
         return self._forms[self.learnt.leading]
+
+    def _features(self, rows: Rows, arms: int) -> Floats:
+        """Return the slots of the features of arms."""
+        u = np.zeros((arms, len(self.learnt.features)))
+        for row, out in zip(rows, u, strict=False):
+            self.learnt.features.fill(row, out)
+        return u
 
     def changed(self) -> None:
         """Numbers may be measured on other scales than when a context was last filled in."""
@@ -96,9 +102,9 @@ class Calls:
         """Which of these arms to play in a context, how many tie with it, and what was seen."""
         self.fill(context)
         form = self._form
-        if places and places[0] >= 0 and list(places) == list(range(self.learnt.arms)):
+        if places == self.everyone:
             return *form.decide(turn), form.held
-        held = form.held_for(rows, places)
+        held = form.held_for(self._features(rows, len(places)), places)
         return *form.deciding(held)(turn), held
 
     def survey(
@@ -106,7 +112,7 @@ class Calls:
     ) -> dict[str, Any]:
         """Return all that a decision among these arms in a context sees."""
         self.fill(context)
-        held = self._form.held_for(rows, places)
+        held = self._form.held_for(self._features(rows, len(places)), places)
         self._form.deciding(held)(turn)
         return held
 
@@ -140,6 +146,6 @@ class Calls:
     def _fill_both(self, context: Mapping[str, Any], place: int, candidate: Any) -> None:
         self.fill(context)
         if candidate is None:
-            self.own[:] = self._form.held["u"][place]
+            self.own[:] = self.u[place]
         else:
             self.learnt.features.fill(candidate, self.own)

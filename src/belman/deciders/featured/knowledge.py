@@ -49,7 +49,7 @@ class Knowledge:
     @property
     def leading(self) -> int:
         """The place of the form that speaks."""
-        standing = [form.standing for form in self.forms]
+        standing = [form.score - form.lead for form in self.forms]
         return standing.index(max(standing))
 
     @property
@@ -147,15 +147,14 @@ class Knowledge:
     ) -> bool:
         """Take in values, and `count` them; whether columns are others than before."""
         size = len(self.context), len(self.features)
-        in_context, in_features = partial(self.room, True), partial(self.room, False)
-        met = [(True, one) for one in self.context.meet(context, in_context, count)]
+        met = [(True, one) for one in self.context.meet(context, partial(self.room, True), count)]
         for candidate in candidates:
-            met += [(False, one) for one in self.features.meet(candidate, in_features, count)]
+            found = self.features.meet(candidate, partial(self.room, False), count)
+            met += [(False, one) for one in found]
         changes = [(side, one) for side, one in met if isinstance(one, Rescaled)]
-        if changes:
-            for form in self.forms:
-                steps = [step for one in changes for step in form.columns.change(*one)]
-                rescale(form.model, form.belief, steps)
+        for form in self.forms if changes else ():
+            steps = [step for one in changes for step in form.columns.change(*one)]
+            rescale(form.model, form.belief, steps)
         pooled = [(side, one) for side, one in met if isinstance(one, Pooled)]
         if not pooled and size == (len(self.context), len(self.features)):
             return False

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.assignment.contexts import FURTHEST, FURTHEST_SQUARE
+from belman.deciders.featured.waves import swing
 from belman.engine import kernel
 
 Floats = NDArray[np.float64]
@@ -104,16 +105,21 @@ def standardised(row, value):
 
 
 @kernel
-def fill_all(values, rows, logs, places, out):
-    """Fill in numbers, NaN for none, each with its square and its logarithm where these count."""
+def fill_all(values, rows, logs, places, waves, out):
+    """Fill in numbers, NaN for none, each with its square and its logarithm where these count, and
+    waves; return how many numbers there are.
+    """
+    count = 0
     for place in range(out.size):
         out[place] = 0.0
     for i in range(values.size):
         if values[i] == values[i]:
+            count += 1
             score = standardised(rows[i], values[i])
             out[places[i]] = score
             if len(logs) > 0 and rows[i, SPREAD] > 0.0:
                 near = min(abs(score), FURTHEST_SQUARE)
                 out[places[i] + 1] = (near * near - 1.0) * math.sqrt(0.5)
                 out[places[i] + 2] = standardised(logs[i], logarithm(values[i]))
-    return 0
+    swing(waves, values, out)
+    return count

@@ -143,7 +143,8 @@ class Slots:
         self._rows: dict[str, int] = {}  # where numbers are among the values
         kept_values = self.values, self.logarithms
         self.values, self.logarithms = np.zeros((0, 5)), np.zeros((0, 5))
-        self._held = False
+        self._held = -1  # how many slots calls of kernels are for
+        self._known: Mapping[str, Any] | None = None  # the values that they have
         kept, self.slots = self.slots, []
         if self.constant:
             self._add(Slot("constant", NUMBER))
@@ -204,15 +205,15 @@ class Slots:
         if self.arrays.by_name:
             given = self.arrays.flat(given)
         found: dict[str, Any] = {}
-        known = 0
+        known = len(self.names)
         for name in self.names:
-            value = given.get(name)
-            known += name in given
+            value, kind = given.get(name), NUMBER
             if type(value) is not float or not abs(value) <= LARGEST:
+                known -= value is None and name not in given
                 value = self._plain(name, value)
-            kind = self.kinds.get(name)
-            if value is not None and kind is not None and kind != _kind(value):
-                article = "a number" if kind == NUMBER else "a category"
+                kind = NUMBER if isinstance(value, float) else CATEGORY
+            if value is not None and kind != self.kinds.get(name, kind):
+                article = "a number" if kind != NUMBER else "a category"
                 raise SettingError(
                     f"{name}={shown(value)} is not allowed: {name} is {article} here"
                 )
@@ -263,8 +264,7 @@ class Slots:
         changed: list[Rescaled | Pooled] = []
         for name, value in values.items():
             if type(value) is float:
-                place = self._numbers.get(name)
-                if place is None:
+                if name not in self._numbers:
                     self.kinds[name] = NUMBER
                     self._add(Slot(name, NUMBER))
             elif value is not None:
@@ -283,8 +283,7 @@ class Slots:
 
     def _count_numbers(self, values: Mapping[str, Any]) -> list[Rescaled | Pooled]:
         """Count numbers, and return the scales that changed."""
-        self._hold()
-        self._told[:] = self._numbers_of(values)
+        self._tell(values)
         if not self._count():
             return []
         changed: list[Rescaled | Pooled] = []
@@ -299,10 +298,14 @@ class Slots:
             self._begin_waves()
         return changed
 
-    def _numbers_of(self, values: Mapping[str, Any]) -> list[float]:
-        """Return the value of each number, NaN where it is missing."""
-        found = map(values.get, self._rows)
-        return [math.nan if value is None else value for value in found]
+    def _tell(self, values: Mapping[str, Any]) -> None:
+        """Let the calls of kernels have these values, NaN for a number that is missing."""
+        if self._held != len(self.slots):
+            self._hold()
+        if self._known is not values:
+            found = map(values.get, self._rows)
+            self._told[:] = [math.nan if value is None else value for value in found]
+            self._known = values
 
     @property
     def moments(self) -> dict[str, Moments]:
@@ -322,20 +325,15 @@ class Slots:
 
     def _hold(self) -> None:
         """Have calls of kernels that hold the arrays that there are now."""
-        if self._held:
-            return
-        self._held, count = True, len(self._rows)
+        count, self._held, self._known = len(self._rows), len(self.slots), None
         self._told, self._before = np.zeros(count), np.zeros((count, 2))
-        self._log_before = np.zeros((len(self.logarithms), 2))
-        last = max(self._numbers.values(), default=0)
-        self._shown, self._out = np.zeros(count), np.zeros(3 + last)
-        held = {"rows": self.values, "logs": self.logarithms}
+        self._log_before, self._out = np.zeros((len(self.logarithms), 2)), np.zeros(self._held)
+        held = {"values": self._told, "rows": self.values, "logs": self.logarithms}
         before = {"before": self._before, "log_before": self._log_before}
         places = np.array([self._numbers[name] for name in self._rows], dtype=np.int64)
-        self._count = entry(count_all).hold(LATER, values=self._told, **held, **before)
-        self._fill = entry(fill_all).hold(
-            LATER, values=self._shown, **held, places=places, out=self._out
-        )
+        waved = waves.swing_of(self.waves, self._rows, self._first_wave)
+        self._count = entry(count_all).hold(LATER, **held, **before)
+        self._fill = entry(fill_all).hold(LATER, **held, places=places, waves=waved, out=self._out)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""
@@ -344,7 +342,7 @@ class Slots:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._held = False
+        self._held = -1
 
     def _begin_waves(self) -> None:
         """Have waves of the numbers that have a scale, if they are few enough."""
@@ -422,7 +420,6 @@ class Slots:
             if self.squared:
                 self.slots += [Slot(slot.name, SQUARE), Slot(slot.name, LOG)]
                 self.logarithms = np.vstack([self.logarithms, np.zeros(5)])
-            self._held = False
         elif slot.kind == LEVEL:
             self._levels[slot.name, slot.level] = place
         elif slot.kind == FREE:
@@ -433,17 +430,12 @@ class Slots:
 
     def fill(self, values: Mapping[str, Any], out: Floats) -> None:
         """The numbers of values that were met."""
-        out[:] = 0.0
-        if self._rows:
-            self._hold()
-            self._shown[:] = self._numbers_of(values)
-            self._fill()
-            out[: self._out.size] = self._out[: out.size]
+        self._tell(values)
+        numbers = self._fill()
+        out[:] = self._out
         if self.constant:
             out[0] = 1.0
-        if self.waves is not None:
-            self.waves.fill(values, out[self._first_wave :][: waves.COUNT])
-        for name, value in values.items():
+        for name, value in values.items() if numbers < len(values) else ():
             if type(value) is not float:
                 other = self._place(name, value)
                 assert other is not None
@@ -477,7 +469,3 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _kind(value: Any) -> str:
-    return NUMBER if isinstance(value, float) else CATEGORY

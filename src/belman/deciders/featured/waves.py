@@ -13,13 +13,13 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Annotated, Any
+from functools import lru_cache
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.engine import LATER, Call, entry, kernel
+from belman.engine import kernel
 from belman.special import normal_quantile
 
 Floats = NDArray[np.float64]
@@ -47,15 +47,30 @@ def drawn(numbers: int) -> tuple[Floats, Floats]:
     return directions, begins
 
 
+class Swing(NamedTuple):
+    """What waves are worked out from, of m numbers; no waves without a number."""
+
+    rows: NDArray[np.int64]  # (m) where each number is among the values
+    centres: Floats  # (m)
+    spreads: Floats  # (m)
+    directions: Floats  # (COUNT, m)
+    begins: Floats  # (COUNT)
+    scores: Floats  # (m) scratch
+    first: int  # the slot of the first wave
+
+
 @kernel
-def swing(directions, begins, scores, out):
-    """Fill in the waves at these scores."""
-    for k in range(out.size):
-        angle = begins[k]
-        for i in range(scores.size):
-            angle += directions[k, i] * scores[i]
-        out[k] = math.sqrt(2.0) * math.cos(angle)
-    return 0
+def swing(waves, values, out):
+    """Fill in the waves of some values, NaN for none; a number that is missing is at its centre."""
+    for i in range(waves.rows.size):
+        value = values[waves.rows[i]]
+        score = (value - waves.centres[i]) / waves.spreads[i] if value == value else 0.0
+        waves.scores[i] = min(max(score, -_FURTHEST), _FURTHEST)
+    for k in range(waves.begins.size):
+        angle = waves.begins[k]
+        for i in range(waves.scores.size):
+            angle += waves.directions[k, i] * waves.scores[i]
+        out[waves.first + k] = math.sqrt(2.0) * math.cos(angle)
 
 
 @dataclass(frozen=True)
@@ -66,31 +81,15 @@ class Waves:
     centres: list[float]
     spreads: list[Annotated[float, (0.0).__lt__]]
 
-    def fill(self, values: Mapping[str, Any], out: Floats) -> None:
-        """Fill in the waves of some values; a number that is missing is at its centre."""
-        scores = []
-        for name, centre, spread in zip(self.names, self.centres, self.spreads, strict=True):
-            value = values.get(name)
-            score = 0.0 if value is None else (value - centre) / spread
-            scores.append(min(max(score, -_FURTHEST), _FURTHEST))
-        self._scores[:] = scores
-        self._call()
-        out[:] = self._waves
 
-    @cached_property
-    def _scores(self) -> Floats:
-        return np.zeros(len(self.names))
-
-    @cached_property
-    def _waves(self) -> Floats:
-        return np.zeros(COUNT)
-
-    @cached_property
-    def _call(self) -> Call:
-        directions, begins = drawn(len(self.names))
-        arrays = {"directions": directions, "begins": begins}
-        return entry(swing).hold(LATER, scores=self._scores, **arrays, out=self._waves)
-
-    def __reduce__(self) -> Any:
-        """All but the call, which holds arrays by their addresses: a copy has its own."""
-        return type(self), (self.names, self.centres, self.spreads)
+def swing_of(waves: Waves | None, rows: Mapping[str, int], first: int) -> Swing:
+    """Return what waves are worked out from, by the rows of numbers among the values; `first` is
+    the slot of the first wave.
+    """
+    if waves is None:
+        none = np.zeros(0)
+        return Swing(np.zeros(0, dtype=np.int64), none, none, np.zeros((0, 0)), none, none, 0)
+    size = len(waves.names)
+    at = np.array([rows[name] for name in waves.names], dtype=np.int64)
+    scales = np.array(waves.centres), np.array(waves.spreads)
+    return Swing(at, *scales, *drawn(size), np.zeros(size), first)
