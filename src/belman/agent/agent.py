@@ -197,7 +197,7 @@ class Agent:
             self._one = decider.choose_one()
             return self._one[0]
         self._one = None
-        if isinstance(n, Mapping):
+        if n is not None and isinstance(n, Mapping):
             raise SettingError(f"ask({n!r}) is not valid: a context has its name, ask(context=…)")
         if n is not None and top is not None:
             raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
@@ -330,7 +330,7 @@ class Agent:
         place of the arm) it may be a reward that nobody asked for.
         """
         decider = self._decider
-        if not isinstance(decider, IndependentDecider):
+        if self._asks is not None or not isinstance(decider, IndependentDecider):
             told = self._functions.context(context)
             self._tell_in_context(self._functions.candidate(arm), reward, told, ticket)
             return
@@ -346,9 +346,9 @@ class Agent:
         if reward is None:
             raise SettingError("tell(…) needs a reward: tell(arm, reward)")
         decider, asks = self._decider, self._tickets()
-        used = ticket
-        if ticket is None and not (self._is_of_candidates and isinstance(arm, Mapping)):
-            some: Any = [{}] if self._is_of_candidates else None
+        used, of_candidates = ticket, self._is_of_candidates
+        if ticket is None and not (of_candidates and isinstance(arm, Mapping)):
+            some: Any = [{}] if of_candidates else None
             where = None if context is None else decider.check(context, some).context
             used = next(asks.of(arm, where), None)
         if used is None:

@@ -13,7 +13,7 @@ import inspect
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -61,7 +61,16 @@ class Entry:
         unknown = held.keys() - self.parameters
         if unknown:
             raise TypeError(f"{self.template.__name__} takes no {', '.join(sorted(unknown))}")
-        return Call(self, when, {name: held[name] for name in self.parameters if name in held})
+        return Call(self, when, [self._in_order(held)])
+
+    def hold_each(self, when: str, sets: Sequence[Mapping[str, Any]]) -> Call:
+        """A call with each of some sets of the same kinds of arrays, one after another, that enters
+        compiled code once; it returns nothing.
+        """
+        return Call(self, when, [self._in_order(held) for held in sets], each=True)
+
+    def _in_order(self, held: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: held[name] for name in self.parameters if name in held}
 
     def __call__(self, when: str = FIRST, /, **held: Any) -> Any:
         """Call the template once, with all of its parameters."""
@@ -101,12 +110,14 @@ class Call:
     address.
     """
 
-    def __init__(self, entry: Entry, when: str, held: Mapping[str, Any]) -> None:
-        self._entry, self._held = entry, held
-        self._frame: NDArray[np.int64] | None = None
+    def __init__(
+        self, entry: Entry, when: str, sets: Sequence[Mapping[str, Any]], each: bool = False
+    ) -> None:
+        self._entry, self._sets, self._each = entry, sets, each
+        self._frames: list[NDArray[np.int64]] = []
         self._later = when == LATER and tiers.setting() == "background"
         self._free = [
-            name for name in entry.parameters if name not in held and name not in entry.bundles
+            name for name in entry.parameters if name not in sets[0] and name not in entry.bundles
         ]
         self._run: Callable[..., Any] = self._interpret if self._later else self._first
 
@@ -126,7 +137,7 @@ class Call:
         """For `call_address`, with two whole numbers and a real one."""
         if tiers.setting() == "never":
             return Address(self._interpreted, 0)
-        code = _code(self._entry, self._kinds(), tuple(self._free), True)
+        code = _code(self._entry, self._kinds(), tuple(self._free), "called")
         return Address(code.function().address, self._laid_out())
 
     def _first(self, *numbers: Any) -> Any:
@@ -142,7 +153,9 @@ class Call:
         """
         free = dict(zip(self._free, numbers, strict=True))
         with np.errstate(all="ignore"):
-            return self._entry.template(**self._entry.bundles, **self._held, **free)
+            for held in self._sets:
+                result = self._entry.template(**self._entry.bundles, **held, **free)
+        return None if self._each else result
 
     def _interpret(self, *numbers: Any) -> Any:
         """Interpret while the compiled code is not there."""
@@ -158,27 +171,42 @@ class Call:
 
     @functools.cached_property
     def _code(self) -> Code:
-        return _code(self._entry, self._kinds(), tuple(self._free), False)
+        how = "each" if self._each else "entered"
+        return _code(self._entry, self._kinds(), tuple(self._free), how)
 
     def _kinds(self) -> Held:
-        return tuple(
-            (name, _structure(value), tuple(map(_kind, leaves(value))))
-            for name, value in self._held.items()
+        first, *others = (
+            tuple(
+                (name, _structure(value), tuple(map(_kind, leaves(value))))
+                for name, value in held.items()
+            )
+            for held in self._sets
         )
+        if any(other != first for other in others):
+            raise ValueError("sets of arrays for one call must be of the same kinds")
+        return first
 
     def _laid_out(self) -> int:
-        """The address of the frame."""
-        if self._frame is None:
-            words: list[int] = []
-            for leaf in leaves(tuple(self._held.values())):
-                if isinstance(leaf, np.ndarray):
-                    words += (leaf.ctypes.data, *leaf.shape)
-                elif isinstance(leaf, float):
-                    words.append(int(np.float64(leaf).view(np.int64)))
-                else:
-                    words.append(int(leaf))
-            self._frame = np.array(words, dtype=np.int64)
-        return self._frame.ctypes.data
+        """The address of the frame, or of how many there are and the address of each."""
+        if not self._frames:
+            self._frames = [_frame(held) for held in self._sets]
+            if self._each:
+                each = [frame.ctypes.data for frame in self._frames]
+                self._frames.append(np.array([len(each), *each], dtype=np.int64))
+        return self._frames[-1].ctypes.data
+
+
+def _frame(held: Mapping[str, Any]) -> NDArray[np.int64]:
+    """The words of arrays, records and numbers."""
+    words: list[int] = []
+    for leaf in leaves(tuple(held.values())):
+        if isinstance(leaf, np.ndarray):
+            words += (leaf.ctypes.data, *leaf.shape)
+        elif isinstance(leaf, float):
+            words.append(int(np.float64(leaf).view(np.int64)))
+        else:
+            words.append(int(leaf))
+    return np.array(words, dtype=np.int64)
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -278,7 +306,7 @@ class Code:
 
 
 @functools.lru_cache(maxsize=4096)
-def _code(entry: Entry, held: Held, free: tuple[str, ...], called: bool) -> Code:
+def _code(entry: Entry, held: Held, free: tuple[str, ...], how: str) -> Code:
     given: dict[str, Any] = {"template": entry.template, **entry.bundles}
     arguments = {name: name for name in (*entry.bundles, *free)}
     body: list[str] = []
@@ -291,11 +319,18 @@ def _code(entry: Entry, held: Held, free: tuple[str, ...], called: bool) -> Code
         places = itertools.accumulate((kind.words for kind in kinds), initial=first)
         arguments[name] = _rebuilt(structure, (f"h{each}" for each in places), given)
     views = [f"{view} = carray(pointer(frame), ({place},), {kind})" for view, kind in _VIEWS]
-    body.append(f"return template({', '.join(arguments[name] for name in entry.parameters)})")
+    call = f"template({', '.join(arguments[name] for name in entry.parameters)})"
     types = "".join(f"{kind}, " for kind in ("int64", *(entry.types.get(name) for name in free)))
-    decorator = "called({kept})" if called else f"entered('({types})', {{kept}})"
-    head = [f"@{decorator}", f"def call({', '.join(('frame', *free))}):"]
-    text = "\n".join([*head, *(f"    {line}" for line in [*views, *body])])
+    decorator = "called({kept})" if how == "called" else f"entered('({types})', {{kept}})"
+    if how == "each":
+        start = "frames"
+        lines = ["count = carray(pointer(frames), (1,), int64)[0]"]
+        lines.append("for frame in carray(pointer(frames), (1 + count,), int64)[1:]:")
+        lines += [f"    {line}" for line in [*views, *body, call]]
+    else:
+        start, lines = "frame", [*views, *body, f"return {call}"]
+    head = [f"@{decorator}", f"def call({', '.join((start, *free))}):"]
+    text = "\n".join([*head, *(f"    {line}" for line in lines)])
     return Code(Generated(text, given))
 
 

@@ -22,7 +22,7 @@ Rows = Sequence[Mapping[str, Any]]
 class FormCalls:
     """Deciding and learning in one form of the belief."""
 
-    def __init__(self, calls: Calls, form: Form) -> None:
+    def __init__(self, calls: Calls, form: Form, fit: Floats) -> None:
         self.learnt, self.policy, self.form = calls.learnt, calls.policy, form
         self._x, self._rng = calls.x, calls.rng
         self._layout = form.layout(calls.learnt.context, calls.learnt.features, calls.learnt.arms)
@@ -31,7 +31,7 @@ class FormCalls:
         one = {name: self.held[name] for name in ("constants", "belief", "x", "layout")}
         one |= {"own": calls.own, "row": np.zeros(len(form.columns))}
         bundle = form.model.kernels
-        self.take_in: Call = entry(columns.take_in, model=bundle).hold(LATER, **one)
+        self.taking_in = one | {"fit": fit}
         self.replace: Call = entry(columns.replace, model=bundle).hold(LATER, **one)
         self.foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
 
@@ -73,7 +73,16 @@ class Calls:
         self.own = np.zeros(len(learnt.features))
         self.everyone = list(range(learnt.arms))
         self.u = self._features(rows, learnt.arms)
-        self._forms = [FormCalls(self, form) for form in learnt.forms]
+        self._fits = np.zeros((len(learnt.forms), 1))
+        pairs = zip(learnt.forms, self._fits, strict=True)
+        self._forms = [FormCalls(self, form, fit) for form, fit in pairs]
+        by_kernels: dict[Any, list[dict[str, Any]]] = {}
+        for form in self._forms:
+            by_kernels.setdefault(form.form.model.kernels, []).append(form.taking_in)
+        self._learning = [
+            entry(columns.take_in, model=bundle).hold_each(LATER, sets)
+            for bundle, sets in by_kernels.items()
+        ]
 
     @property
     def _form(self) -> FormCalls:
@@ -126,8 +135,10 @@ class Calls:
     def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""
         self._fill_both(context, place, candidate)
-        for form in self._forms:
-            form.form.heard(float(form.take_in(place, reward)))
+        for take_in in self._learning:
+            take_in(place, reward)
+        for form, fit in zip(self.learnt.forms, self._fits[:, 0].tolist(), strict=True):
+            form.heard(fit)
 
     def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
         """Let a reward be another one, as far as it is kept after so many since; forms stand as

@@ -128,12 +128,12 @@ def grow_older(x, layout, arm, age):
 
 
 @kernel
-def take_in(model, constants, belief, x, own, layout, row, arm: int, reward: float):
-    """Learn the reward of an arm that has the slots `own`, and return ln of the chance it had."""
+def take_in(model, constants, belief, x, own, layout, row, fit, arm: int, reward: float):
+    """Learn the reward of an arm that has the slots `own`; `fit` (1) is ln of the chance it had."""
     lay_out(x, own, layout, arm, row)
     if constants[KEEP] < 1.0:
         grow_older(x, layout, arm, belief.age)
-    return learn(model, constants, belief, row, reward)
+    fit[0] = learn(model, constants, belief, row, reward)
 
 
 @kernel

@@ -151,16 +151,20 @@ class Knowledge:
         for candidate in candidates:
             found = self.features.meet(candidate, partial(self.room, False), count)
             met += [(False, one) for one in found]
-        changes = [(side, one) for side, one in met if isinstance(one, Rescaled)]
-        for form in self.forms if changes else ():
-            steps = [step for one in changes for step in form.columns.change(*one)]
-            rescale(form.model, form.belief, steps)
-        pooled = [(side, one) for side, one in met if isinstance(one, Pooled)]
+        pooled = self._restate(met) if met else []
         if not pooled and size == (len(self.context), len(self.features)):
             return False
         self.pool(pooled)
         self.grow(self.arms)
         return True
+
+    def _restate(self, met: Sequence[tuple[bool, Any]]) -> list[tuple[bool, Pooled]]:
+        """State the prior anew for numbers on other scales; return levels that joined others."""
+        changes = [(side, one) for side, one in met if isinstance(one, Rescaled)]
+        for form in self.forms if changes else ():
+            steps = [step for one in changes for step in form.columns.change(*one)]
+            rescale(form.model, form.belief, steps)
+        return [(side, one) for side, one in met if isinstance(one, Pooled)]
 
     def room(self, of_context: bool) -> Room:
         """Return the room for levels of the context, or of features."""

@@ -200,7 +200,7 @@ class Slots:
         """Named values as they are kept: numbers, words, and None for what is missing."""
         if given is None:
             given = {}
-        if not isinstance(given, Mapping):
+        if type(given) is not dict and not isinstance(given, Mapping):
             raise SettingError(f"{self.what} {given!r} is not a mapping: give {{name: value}}")
         if self.arrays.by_name:
             given = self.arrays.flat(given)
@@ -303,8 +303,7 @@ class Slots:
         if self._held != len(self.slots):
             self._hold()
         if self._known is not values:
-            found = map(values.get, self._rows)
-            self._told[:] = [math.nan if value is None else value for value in found]
+            self._told[:] = [*map(values.get, self._rows)]  # None is NaN to NumPy
             self._known = values
 
     @property
