@@ -50,6 +50,13 @@ def act(rows, pair, words, what, number, amount):
 
 
 @kernel
+def add(row, times, amount: float):
+    for i in range(row.size):
+        row[i] += times * amount
+    return row.size
+
+
+@kernel
 def loop(callee, calls):
     total = 0
     for i in range(calls):

@@ -13,7 +13,7 @@ import pytest
 
 from belman.engine import FIRST, LATER, Bundle, entry, kernel, leaves, with_leaves
 from belman.families import bernoulli
-from tests.engine.loops import PUT, SHAPE, SUM, Nest, Pair, act, loop, mixed, once, turns
+from tests.engine.loops import PUT, SHAPE, SUM, Nest, Pair, act, add, loop, mixed, once, turns
 from tests.engine.processes import finish, start
 
 
@@ -71,6 +71,25 @@ def test_calls_of_the_same_kinds_share_their_code():
     first, second = (entry(act).hold(**arrays(rows)) for rows in (2, 5))
     assert first.address.code == second.address.code
     assert first.address.frame != second.address.frame
+
+
+@pytest.mark.parametrize("when", [FIRST, LATER])
+def test_one_call_goes_through_sets_of_arrays(when):
+    """Of any shapes, each with its own number; interpreted and compiled."""
+    sets = [{"row": np.zeros(size), "times": float(size)} for size in (2, 5, 1)]
+    call = entry(add).hold_each(when, sets)
+    call(1.5)
+    call.compile()
+    call(0.5)
+    assert [held["row"].tolist() for held in sets] == [[4.0] * 2, [10.0] * 5, [2.0]]
+
+
+def test_sets_of_other_kinds_are_refused():
+    call = entry(add).hold_each(
+        FIRST, [{"row": np.zeros(2), "times": kind(1)} for kind in (float, int)]
+    )
+    with pytest.raises(ValueError, match="same kinds"):
+        call(1.5)
 
 
 def test_a_call_is_not_copied():

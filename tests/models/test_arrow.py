@@ -13,7 +13,7 @@ from belman.models.merging import merge_all, without
 from belman.models.model import blank, placed
 from belman.models.rescaling import Step, rescale
 from belman.models.shared import draw, marginal
-from belman.models.square_root import restore
+from belman.models.square_root import observe, restore
 from tests.models.learning import covariance, learn_all
 
 #: Two coefficients of all arms, then three arms with 3, 4 and 2 of their own.
@@ -138,3 +138,53 @@ def test_a_vector_that_is_mostly_0_goes_through_the_root(places):
     scores[places] = np.arange(1.0, len(places) + 1.0)
     restore(root, begin, scores, out)
     np.testing.assert_allclose(out, arrow.spread_out(root, begin) @ scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("common", [0, 1, 6])
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.1])
+def test_rows_side_by_side_are_those_one_by_one(common, share):
+    """To the last bit, in blocks of one to nine rows, and for vectors with zeros in them; what is
+    learnt is of one block after another.
+    """
+    groups = np.array([-1] * common + np.repeat(range(9), range(1, 10)).tolist())
+    begin = arrow.begins(groups.tolist())
+    size, luck = begin.size, np.random.default_rng(8)
+    held = luck.normal(size=(size, arrow.width(begin)))
+    held[np.arange(held.shape[1])[None, :] > arrow.diagonal_places(begin)[:, None]] = 0.0
+    root = arrow.spread_out(held, begin)
+    for arm in range(9):
+        vector = luck.normal(size=size) * (luck.random(size) < share)
+        out, keep, lean = np.ones(size), np.ones(size), np.zeros(size)
+        restore(held, begin, vector, out)
+        assert out.tolist() == [_in_order(row, vector) for row in root]
+        vector[(groups >= 0) & (groups != arm)] = 0.0
+        observe(held, begin, vector, 0.7, keep, lean)
+        gain = root @ vector
+        learnt = root @ root.T - np.outer(gain, gain) / (0.7 + vector @ vector)
+        _observed(root, vector, 0.7)
+        np.testing.assert_array_equal(arrow.spread_out(held, begin), root)
+        np.testing.assert_allclose(root @ root.T, learnt, atol=1e-10)
+
+
+def _in_order(row, vector):
+    """An inner product whose terms are added one after another."""
+    total = 0.0
+    for i in range(row.size):
+        total += row[i] * vector[i]
+    return total
+
+
+def _observed(root, vector, noise):
+    """What `observe` does, on a whole root, row by row."""
+    keep, lean, before = np.ones(vector.size), np.zeros(vector.size), noise
+    for j in reversed(np.flatnonzero(vector)):
+        after = before + vector[j] * vector[j]
+        keep[j] = np.sqrt(before / after)
+        lean[j] = vector[j] / (np.sqrt(before) * np.sqrt(after))
+        before = after
+    for row in root:
+        carried = 0.0
+        for j in reversed(np.flatnonzero(vector)):
+            old = row[j]
+            row[j] = keep[j] * old - lean[j] * carried
+            carried += vector[j] * old
