@@ -49,7 +49,7 @@ class Knowledge:
     @property
     def leading(self) -> int:
         """The place of the form that speaks."""
-        standing = [form.score - form.lead for form in self.forms]
+        standing = [form.standing for form in self.forms]
         return standing.index(max(standing))
 
     @property
