@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from belman import codec
 from belman.deciders import Asking, validate
 from belman.errors import ArmError, RewardError, SettingError, listing, nearest, shown
+from belman.studies.deciding import chances_of_last, decide
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
 from belman.studies.outcomes.book import (
     CHANCES,
@@ -80,10 +81,10 @@ def _rows(
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
     first, places = state.number + 1, state.places
     ranking = None if request.top is None else state.ready().rank(asking)
-    decided, own, rest = state.decide(request.tickets, asking, now)
+    decided, own, rest = decide(state, request.tickets, asking, now)
     likely_first = None
     if ranking is not None and request.tickets == 1:
-        likely_first = state.chances_of_last(asking)
+        likely_first = chances_of_last(state, asking)
     known = codec.copied(state.catalogue) if asking.candidates is not None else None
     for i, (arm, _, likely, draw, context, candidate) in enumerate(decided):
         if request.key is not None:

@@ -20,10 +20,9 @@ from belman.studies.log import archives
 from belman.studies.log.chain import Head
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
-from belman.studies.outcomes.book import SHARES, Book, Counted, Outcome
+from belman.studies.outcomes.book import ASKED, SHARES, Book, Counted, Outcome
 from belman.studies.requests.telling import Tell, check_said, checked, counted, known, when
 from belman.studies.rules.metrics import together
-from belman.studies.state import ASKED
 from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
 
 #: Events of a log that one correction reads at most.

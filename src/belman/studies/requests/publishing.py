@@ -130,7 +130,7 @@ def publish(
     if not is_asked_again(unit.state, segment, plan, unit.now):
         unit.check_playing()
         unit.close_and_play()  # the event that follows has this time
-        unit.state.count_early(unit.now, looking=True)
+        unit.state.count_early(unit.now, peek=True)
         body = {"reason": reason, **next_version(unit, segment, plan, asking)}
         unit.change(Kind.PUBLISHED, key, asked, body)
     return unit.state.publishing.current[segment][0]

@@ -16,7 +16,9 @@ from belman.errors import SettingError, StateError, StudyError, UnknownTicketErr
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies import saving
 from belman.studies.consequences import standing
+from belman.studies.deciding import affordable
 from belman.studies.log import archives
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
@@ -29,6 +31,7 @@ from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.traffic.spending import Spending
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
+from belman.studies.views.status import status
 from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
@@ -128,7 +131,7 @@ class Looking:
         """
 
         def read(state: State) -> dict[str, Any]:
-            return state.status(None if state.spending is None else self._replica.now())
+            return status(state, None if state.spending is None else self._replica.now())
 
         return {"name": self.name, **self._replica.look_now(read)}
 
@@ -246,7 +249,7 @@ class Looking:
 
         def read(state: State) -> list[Hashable]:
             asking = _looked_at(state, context, None)
-            return [state.register[place] for place in state.affordable(1, asking, now)]
+            return [state.register[place] for place in affordable(state, 1, asking, now)]
 
         return self._replica.look_now(read)
 
@@ -394,8 +397,9 @@ class Looking:
 
     def check(self) -> str:
         """The digest of the state; StateError where the log folded anew differs in a single bit."""
-        ours = self._replica.look(State.to_text)
-        log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
+        ours = self._replica.look(saving.to_text)
+        number = json.loads(ours.partition("\n")[2])["number"]
+        log = saving.to_text(self._replica.folded(until=number))
         if ours != log:
             raise StateError(f"the state of study {self.name!r} is not the fold of its log")
         return ours.partition("\n")[0]
