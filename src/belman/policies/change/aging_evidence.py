@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS
+from belman.families.family_kernels import TERMS
 from belman.policies.averages import keep_terms
 from belman.policies.belman.evidence import phi, shift
 from belman.policies.change import fading_bank, run_lengths

@@ -12,7 +12,8 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.families import FAMILIES
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import Family
+from belman.families.family_kernels import FamilyKernels
 from belman.policies.averages import plays_needed
 from belman.policies.memory import Floats
 from belman.policies.optimism.kl_bound import Memory, race, renew, survey
