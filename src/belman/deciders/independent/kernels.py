@@ -13,7 +13,8 @@ import numpy as np
 
 from belman.engine import LATER, Call, entry, kernel
 from belman.policies.dealing import count_provisional, renew_row
-from belman.policies.policy import any_open, choose_open, record
+from belman.policies.ledger import record
+from belman.policies.policy_kernels import any_open, choose_open
 
 
 @kernel

@@ -20,7 +20,7 @@ from belman.engine import LATER, entry, kernel
 from belman.measures.best import best_probabilities
 from belman.policies import Forced, Policy
 from belman.policies.dealing import Deal, deal_untried, largest
-from belman.policies.policy import pick, share_of_ties, to_be_integrated
+from belman.policies.policy_kernels import pick, share_of_ties, to_be_integrated
 
 Floats = NDArray[np.float64]
 
