@@ -14,8 +14,8 @@ from belman.measures.earned import earned
 from belman.service.views import dial
 from belman.studies.state import State
 from belman.studies.traffic.colours import colour_of
-from belman.studies.views.looking import tables
 from belman.studies.views.status import status
+from belman.studies.views.study_views import tables
 
 TOP = 6
 MAX_LISTED = 50

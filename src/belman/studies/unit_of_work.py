@@ -252,8 +252,10 @@ def is_writable(text: str) -> bool:
     return "\0" not in text and is_text(text)
 
 
-def check_key(key: object) -> str:
-    """A key of a request."""
+def check_key(key: object) -> str | None:
+    """The key of a request, where it has one."""
+    if key is None:
+        return None
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
         allowed = f"it must be a string of 1 to {LONGEST} characters"
         raise SettingError(f"key={shown(key)} is not a key: {allowed}")

@@ -61,7 +61,8 @@ def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
         body[DEFERRED] = True
     if request.slot is not None:
         body[SLOT] = request.slot
-    if request.key is not None and (given := _given(unit, request, check_key(request.key), body)):
+    key = check_key(request.key)
+    if key is not None and (given := _given(unit, request, key, body)):
         return given
     unit.check_playing()
     unit.check_budget(request.tickets, asking)
@@ -202,8 +203,7 @@ def record(
     """Learn past data, checked as a whole before any of it counts; the count. `numbers` are those
     of the rows where they were brought from.
     """
-    if key is not None:
-        check_key(key)
+    check_key(key)
     request = (reason, *rows)
     if unit.made_before(key, Kind.RECORDED, request) is not None:
         return len(rows)

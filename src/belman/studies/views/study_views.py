@@ -1,4 +1,4 @@
-"""What one may see of a study, without a writer's lock: every look is of one moment."""
+"""What can be seen of a study, without a writer's lock: every view is of one moment."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Candidates = Sequence[Given] | None
 MOST_SEGMENTS, MOST_COEFFICIENTS = 50, 200
 
 
-class Looking:
+class StudyViews:
     """The half of a study that changes nothing."""
 
     def __init__(self, replica: Replica) -> None:
