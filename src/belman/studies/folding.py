@@ -7,7 +7,6 @@ that was chosen, so that nothing is decided anew. What changes a study, and is n
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
@@ -27,7 +26,6 @@ from belman.studies.traffic.spending import PRICE, Spending, segment_of
 from belman.studies.traffic.tally import Cut
 
 Body = Mapping[str, Any]
-_NOTHING: Body = {}
 #: Kinds of events that the book and the budget take in, and that do nothing more.
 _TAKEN = (Kind.TOLD, Kind.ACTIVATED, Kind.RECORDED, Kind.ARCHIVED, Kind.SPENT)
 
@@ -35,7 +33,7 @@ _TAKEN = (Kind.TOLD, Kind.ACTIVATED, Kind.RECORDED, Kind.ARCHIVED, Kind.SPENT)
 def fold(state: State, event: Event, decided: bool = False) -> None:
     """Apply an event. `decided=True` if the ask is already counted as outstanding."""
     kind, book, tally = event.kind, state.book, state.tally
-    body = json.loads(event.body) if event.body is not None else _NOTHING
+    body = event.content
     if book.is_due(event.time):
         close(state, event.time)
     outcome = None if event.ticket is None else book.open.get(event.ticket)
@@ -108,7 +106,7 @@ def fold_asks(state: State, events: Sequence[Event]) -> None:
         fold(state, event, decided=True)
     if not (rest := events[single:]):
         return
-    body = json.loads(rest[0].body) if rest[0].body else _NOTHING
+    body = rest[0].content
     state.book.ask_all(rest, body)
     alike = {(event.arm, event.draw): event for event in rest}
     for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), rest)).items():

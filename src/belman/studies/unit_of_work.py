@@ -171,10 +171,8 @@ class UnitOfWork:
         one.
         """
         before = None if key is None else self.log.keyed(f"{key}/change")
-        if before is not None:
-            content = json.loads(before.body or "{}")
-            if content["request"] != _digest(kind, request):
-                raise used_for_another(key, before.kind)
+        if before is not None and before.content["request"] != _digest(kind, request):
+            raise used_for_another(key, before.kind)
         return before
 
     # Checks

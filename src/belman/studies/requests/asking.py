@@ -137,7 +137,7 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
     for event in unit.log.after(first.number - 1, at_once):  # they lie together
         if event.key != f"{key}/{len(found)}":
             break
-        before = json.loads(event.body or "{}")
+        before = event.content
         if CANDIDATES in before:
             known = unit.state.catalogue
             before[CANDIDATES] = whole(before[CANDIDATES], known, unit.log.event)

@@ -175,7 +175,7 @@ class _Reading:
     def _follow(self, events: Iterable[Event]) -> None:
         for event in events:
             self.head = self.head.follow(event, self._study)
-            body = json.loads(event.body) if event.body is not None else {}
+            body = event.content
             if event.kind == Kind.CORRECTED and event.number > self._last:
                 self._stale = self._stale or event.arm == self._arm
             self._learn(self._book.close(event.time))

@@ -4,7 +4,6 @@ against them.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -79,8 +78,7 @@ class Versions(dict[int, Weights]):
         its event is archived.
         """
         event = self._log.event(version)
-        found: dict[str, Any] | None = json.loads((event and event.body) or "{}").get(CONTEXT)
-        return found
+        return None if event is None else event.content.get(CONTEXT)
 
 
 class Places(dict[tuple[Any, Any], int]):

@@ -18,7 +18,6 @@ which both agree may hold none, and then show no spread at all.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -270,7 +269,7 @@ def _candidates(events: Iterable[Event]) -> dict[int, list[Row]]:
     """
     catalogue, found = Catalogue(), {}
     for event in events:
-        kept = json.loads(event.body or "{}").get(CANDIDATES) if event.kind == Kind.ASKED else None
+        kept = event.content.get(CANDIDATES) if event.kind == Kind.ASKED else None
         if kept is not None:
             found[event.number] = catalogue.take(event.number, kept)
     return found
@@ -281,7 +280,7 @@ def _asked(state: State, event: Event, candidates: list[Row] | None) -> tuple[As
     assert event.arm is not None
     if not state.settings.has_contexts:
         return Asking(), state.register[event.arm]
-    body = json.loads(event.body or "{}")
+    body = event.content
     asking = state.decider.check(body.get(CONTEXT), candidates)
     return asking, state.register[event.arm] if asking.candidates is None else body[CHOSEN]
 

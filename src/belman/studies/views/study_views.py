@@ -339,10 +339,7 @@ class StudyViews:
                 found.append(event)
             return found
 
-        return {
-            json.loads(event.body or "{}").get(SLOT, ""): ticket
-            for event, ticket in self._tickets(key, read)
-        }
+        return {event.content.get(SLOT, ""): ticket for event, ticket in self._tickets(key, read)}
 
     def _tickets(
         self, key: str, read: Callable[[Transaction], list[Event]]
