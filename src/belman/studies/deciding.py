@@ -16,6 +16,7 @@ from belman.errors import BudgetError
 from belman.measures.net_value import worth_most
 from belman.studies.outcomes.book import SHARES
 from belman.studies.state import State
+from belman.studies.traffic.budget_views import refusal
 from belman.studies.traffic.evidence import Chances
 from belman.studies.traffic.spending import PRICE, Spending, segment_of
 
@@ -115,4 +116,4 @@ def affordable(state: State, count: int, asking: Asking, now: float) -> list[int
 def check_budget(state: State, count: int, asking: Asking, now: float, study: str) -> None:
     """Raise BudgetError where the budget has no room for `count` asks of any arm."""
     if state.spending is not None and not affordable(state, count, asking, now):
-        raise BudgetError(state.spending.refusal(now, count, study))
+        raise BudgetError(refusal(state.spending, now, count, study))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from belman.studies.state import State
+from belman.studies.traffic import budget_views
 
 
 def status(state: State, now: float | None = None) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def status(state: State, now: float | None = None) -> dict[str, Any]:
     elif rule.has_features:
         counts |= {"model": state.decider.model.name, "context": state.decider.context_names}
     if state.spending is not None:
-        counts["budget"] = state.spending.row(state.book.time if now is None else now)
+        counts["budget"] = budget_views.row(state.spending, state.book.time if now is None else now)
     if state.shipped is not None:
         counts["shipped"] = state.register[state.shipped]
     if state.noticed:

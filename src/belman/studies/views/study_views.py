@@ -28,6 +28,7 @@ from belman.studies.requests.slots import key_of
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
+from belman.studies.traffic import budget_views
 from belman.studies.traffic.spending import Spending
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
@@ -239,7 +240,9 @@ class StudyViews:
 
         The newest period is the last row; a hundred are kept. Without a budget there is none.
         """
-        return self._replica.look_now(lambda state: (state.spending or Spending()).table())
+        return self._replica.look_now(
+            lambda state: budget_views.table(state.spending or Spending())
+        )
 
     def affordable(self, *, context: Given | None = None) -> list[Hashable]:
         """Return the arms in play of which one more ask, with this context, fits in the budget now;
