@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from numpy.typing import ArrayLike
 
@@ -23,7 +23,7 @@ from belman.studies.log.storage import Storage
 from belman.studies.replica import Replica
 from belman.studies.requests import changes, publishing, row_corrections
 from belman.studies.requests.archiving import KEEP, archive_events
-from belman.studies.requests.asking import Ask, ask, record
+from belman.studies.requests.asking import Ask, AskOptions, ask, record
 from belman.studies.requests.correcting import Correction
 from belman.studies.requests.observing import observe
 from belman.studies.requests.row_corrections import Given as RowCorrections
@@ -80,27 +80,9 @@ class Study(StudyViews):
     # Deciding and learning
 
     @overload
-    def ask(
-        self,
-        n: None = None,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        top: int | None = None,
-        attributes: Given | None = None,
-        key: str | None = None,
-    ) -> Ticket: ...
+    def ask(self, n: None = None, **options: Unpack[AskOptions]) -> Ticket: ...
     @overload
-    def ask(
-        self,
-        n: int,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        top: int | None = None,
-        attributes: Given | None = None,
-        key: str | None = None,
-    ) -> list[Ticket]: ...
+    def ask(self, n: int, **options: Unpack[AskOptions]) -> list[Ticket]: ...
     def ask(
         self,
         n: int | None = None,

@@ -35,18 +35,9 @@ def share_out(
 ):  # fmt: skip
     """Bring what the policy sees up to date, and deal so many decisions."""
     renew(
-        policy,
-        family,
-        constants,
-        params,
-        truth,
-        provisional,
-        working,
-        memory,
-        pending,
-        stale,
+        policy, family, constants, params, truth, provisional, working, memory, pending, stale,
         scratch,
-    )
+    )  # fmt: skip
     left = decisions
     if untried_first:
         left = deal_untried(policy, family, constants, params, working, memory, left, deal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from belman import codec
 from belman.deciders import Asking, validate
@@ -26,6 +26,16 @@ from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.traffic.spending import PRICE
 from belman.studies.unit_of_work import UnitOfWork, check_key
+
+
+class AskOptions(TypedDict, total=False):
+    """What an ask may be given by name, as `Ask` has it."""
+
+    context: Mapping[str, Any] | None
+    candidates: Sequence[Mapping[str, Any]] | None
+    top: int | None
+    attributes: Mapping[str, Any] | None
+    key: str | None
 
 
 class Ask(NamedTuple):

@@ -320,33 +320,24 @@ class StudyViews:
         """The tickets that a request with this idempotency key was given; raises
         UnknownTicketError where there is none.
         """
-
-        def read(transaction: Transaction) -> list[Event]:
-            found: list[Event] = []
-            while event := self._replica.log.find(transaction, "key", f"{key}/{len(found)}"):
-                found.append(event)
-            return found
-
-        return [ticket for _, ticket in self._tickets(key, read)]
+        return [ticket for _, ticket in self._asked(key, lambda place: f"{key}/{place}")]
 
     def asked_slots(self, key: str) -> dict[str, Ticket]:
         """The tickets that a request for slots with this idempotency key was given, by the names of
         the slots; raises UnknownTicketError where there is none.
         """
+        found = self._asked(key, lambda place: f"{key_of(key, place)}/0")
+        return {event.content.get(SLOT, ""): ticket for event, ticket in found}
+
+    def _asked(self, key: str, named: Callable[[int], str]) -> Iterator[tuple[Event, Ticket]]:
+        """Yield the asks of a request, each by its place under a key of its own."""
 
         def read(transaction: Transaction) -> list[Event]:
             found: list[Event] = []
-            while event := self._replica.log.find(
-                transaction, "key", f"{key_of(key, len(found))}/0"
-            ):
+            while event := self._replica.log.find(transaction, "key", named(len(found))):
                 found.append(event)
             return found
 
-        return {event.content.get(SLOT, ""): ticket for event, ticket in self._tickets(key, read)}
-
-    def _tickets(
-        self, key: str, read: Callable[[Transaction], list[Event]]
-    ) -> Iterator[tuple[Event, Ticket]]:
         register = self._replica.look(lambda state: list(state.register))
         events = self.storage.run(read, write=False)
         if not events or events[0].kind != Kind.ASKED:
