@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from belman import codec
 from belman.deciders import Asking, validate
-from belman.errors import ArmError, RewardError, SettingError, listing, nearest, shown
+from belman.errors import ArmError, RewardError, SettingError, shown
 from belman.studies.deciding import chances_of_last, decide
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
 from belman.studies.outcomes.book import (
@@ -250,8 +250,7 @@ def _checked(
         give = f"give (arm, reward), or (arm, reward, {third})"
         raise SettingError(f"row {i} of the past data is {shown(row)}: {give}") from None
     if place is None:
-        there = f"this study knows {listing(known)}{nearest(arm, known)}"
-        raise ArmError(f"row {i}: unknown arm {shown(arm)}: {there}")
+        raise ArmError(f"row {i}: {validate.unknown_arm(arm, known, 'this study knows')}")
     try:
         outcome = Outcome(place, unit.now, reward=unit.check_reward(reward))
         if not in_contexts:

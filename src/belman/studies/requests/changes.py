@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from belman import codec
 from belman.deciders import validate
 from belman.deciders.segmented.segmented import check_segmented_policy
-from belman.errors import ArmError, PolicyError, RewardError, StudyError, listing, nearest, shown
+from belman.errors import ArmError, PolicyError, RewardError, StudyError, shown
 from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.studies.consequences import standing
@@ -102,9 +102,7 @@ def shipped(state: State, study: str, arm: Hashable | None) -> Body:
         raise StudyError(f"study {study!r} has shipped {now!r} already: unship it first")
     chosen = standing(state).leader.arm if arm is None else arm
     if not isinstance(chosen, Hashable) or chosen not in state.arms:
-        arms = state.arms
-        plays = f"this study plays {listing(arms)}{nearest(chosen, arms)}"
-        raise ArmError(f"unknown arm {shown(chosen)}: {plays}")
+        raise validate.unknown_arm(chosen, state.arms, "this study plays")
     return {"arm": state.places[chosen]}
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from belman.assignment import Elsewhere, Weights, WeightsError, assign
 from belman.bulk_assignment import assign_many
-from belman.errors import ArmError, SettingError, listing, nearest, shown
+from belman.deciders.validate import unknown_arm
+from belman.errors import ArmError, SettingError, listing, shown
 from belman.studies.log.event_log import Tail
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.requests.rows import InRow, Rows, number
@@ -92,8 +93,7 @@ class Places(dict[tuple[Any, Any], int]):
     def __missing__(self, pair: tuple[Any, Any]) -> int:
         version, arm = pair
         if not isinstance(arm, Hashable) or arm not in self._known:
-            there = f"this study knows {listing(self._known)}{nearest(arm, self._known)}"
-            raise ArmError(f"unknown arm {shown(arm)}: {there}")
+            raise unknown_arm(arm, self._known, "this study knows")
         if version is not None and version not in self._versions.logged:
             weights = self._versions[version]
             whole = weights.contexts is None  # elsewhere an arm may have a share in some contexts
@@ -176,7 +176,7 @@ def logged_chances(
     if version is not None:
         raise SettingError(f"give a version or chances: version {version!r} has its own")
     if not isinstance(arm, Hashable) or arm not in places:
-        raise ArmError(f"unknown arm {shown(arm)}: this study knows {listing(places)}")
+        raise unknown_arm(arm, places, "this study knows")
     if not isinstance(given, Mapping):
         others = [one for one in arms if one != arm]
         if len(arms) != 2 or len(others) != 1:
