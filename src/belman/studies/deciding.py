@@ -106,7 +106,7 @@ def _priced_chances(
 
 
 def affordable(state: State, count: int, asking: Asking, now: float) -> list[int]:
-    """Return the places of the arms of which `count` asks fit in the budget."""
+    """Return the places of the arms for which this number of asks fits in the budget."""
     places = [state.places[arm] for arm in state.arms] if state.shipped is None else [state.shipped]
     if state.spending is None:
         return places
@@ -114,6 +114,6 @@ def affordable(state: State, count: int, asking: Asking, now: float) -> list[int
 
 
 def check_budget(state: State, count: int, asking: Asking, now: float, study: str) -> None:
-    """Raise BudgetError where the budget has no room for `count` asks of any arm."""
+    """Raise BudgetError where the budget has no room for this number of asks of any arm."""
     if state.spending is not None and not affordable(state, count, asking, now):
         raise BudgetError(refusal(state.spending, now, count, study))

@@ -54,8 +54,8 @@ class Study(StudyViews):
     Every method that changes the study is one short transaction: it waits its turn, takes in what
     others have committed, decides, and writes its events down. When it returns, they are on disk;
     when it raises, nothing has happened. A change that may be sent again carries an idempotency
-    `key` of its own: it is made once. Objects are safe to share between threads. `watch` is called
-    with the number of changes of the world (see `changes`) that a transaction wrote down.
+    `key` of its own: it is made once. Objects are safe to share between threads. Whoever wants to
+    `watch` is told how many changes of the world (see `changes`) a transaction wrote down.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ def table(spending: Spending) -> Table:
 
 
 def refusal(spending: Spending, time: float, times: int, study: str) -> str:
-    """Say that there is no room for as many asks of any arm."""
+    """Say that this number of asks fits in the budget for no arm."""
     end = (spending.budget.period_of(time) + 1) * spending.budget.seconds
     until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     asked = "one more ask" if times == 1 else f"{times:,} more asks"
