@@ -16,7 +16,8 @@ from belman.lab.policy_call import values_of_turns
 from belman.measures.limit import step_back
 from belman.measures.priced_plays import offsets_of
 from belman.measures.trial_plays import given_to
-from belman.policies.policy import Policy, record
+from belman.policies.ledger import record
+from belman.policies.policy import Policy
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

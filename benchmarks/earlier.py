@@ -32,7 +32,7 @@ from belman.policies.belman.evidence import (
     refresh,
     shared_sharpness,
 )
-from belman.policies.policy import PolicyKernels, leader
+from belman.policies.policy_kernels import PolicyKernels, leader
 from belman.problems import Problem
 from belman.problems.stationary import RandomStationary, Stationary
 from belman.suite import suite

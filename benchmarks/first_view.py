@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman.deciders import Draw
-from belman.studies import Event, Kind, Storage, open_study
+from belman.studies import Event, Kind, Storage, open_study, saving
+from belman.studies.folding import fold
 from belman.studies.log.chain import Head
 from belman.studies.unit_of_work import SNAPSHOT_EVERY
 from benchmarks.claim import Claim, report
@@ -58,10 +59,10 @@ def written(storage: Storage, name: str, events: int) -> None:
         for line in lines():
             event, head = head.joined(line)
             chunk.append(event)
-            state.fold(event)
+            fold(state, event)
             if event.number == last:
                 log.append(transaction, chunk)
-                log.keep_snapshot(transaction, event, state.to_text())
+                log.keep_snapshot(transaction, event, saving.to_text(state))
                 chunk = []
             elif len(chunk) == CHUNK:
                 log.append(transaction, chunk)

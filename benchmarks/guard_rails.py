@@ -14,7 +14,10 @@ import numpy as np
 from scipy import stats
 
 import belman
+from belman.deciders import Asking
 from belman.studies import Event, Kind, StudySettings
+from belman.studies.deciding import decide
+from belman.studies.folding import fold
 from belman.studies.rules.guards import RISK, Limit
 from belman.studies.state import State
 from belman.studies.views.replay import replay
@@ -69,15 +72,16 @@ def lived(seed: int) -> tuple[State, list[Event]]:
     rule = {"floor": 0.1, "control": "a", "control_share": 0.15, "seed": seed}
     chosen = StudySettings(list(MEANS), **rule)
     state, log = State.begin(chosen), [Event(1, int(Kind.CREATED), 0.0, body=chosen.to_json())]
-    state.fold(log[0])
+    fold(state, log[0])
     nature, means = np.random.default_rng(seed), list(MEANS.values())
     for _ in range(TURNS):
-        ((place, draw, probability, _),) = state.decide(1)
-        number, reward = state.number + 1, float(nature.random() < means[place])
-        asked = Event(number, int(Kind.ASKED), 0.0, place, draw, probability)
+        (choice,), *_ = decide(state, 1, Asking(), 0.0)
+        number, place = state.number + 1, state.places[choice.arm]
+        reward = float(nature.random() < means[place])
+        asked = Event(number, int(Kind.ASKED), 0.0, place, int(choice.draw), choice.probability)
         told = Event(number + 1, int(Kind.TOLD), 0.0, place, ticket=number, reward=reward)
-        state.fold(asked, decided=True)
-        state.fold(told)
+        fold(state, asked, decided=True)
+        fold(state, told)
         log += [asked, told]
     return state, log
 

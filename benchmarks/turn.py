@@ -11,7 +11,8 @@ from belman import chance
 from belman.engine import call_address, entry
 from belman.lab.bandit_loop import play_arm
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
-from belman.policies.policy import Ledger, Policy
+from belman.policies.ledger import Ledger
+from belman.policies.policy import Policy
 from benchmarks.claim import Claim, best_cpu_seconds, report
 
 

@@ -31,7 +31,9 @@ from belman.measures.bets import ANY_STAKES, FIRST, GROWTH, RATIOS, STAKES
 from belman.measures.betting_grid import Grid
 from belman.policies import BelMan
 from belman.policies.dealing import Deal
-from belman.policies.policy import Floats, Ledger, Policy, record
+from belman.policies.ledger import Ledger, record
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy
 from belman.problems.problem import Problem
 
 _TINY = 1e-250  # capitals below that are nothing: numbers that are denormal take long

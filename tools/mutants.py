@@ -66,8 +66,8 @@ MUTANTS = (
            "outcome.reward", "tests/studies/test_windows.py"),
     Mutant("studies/log/chain.py", "if event.link != link(self.link, event, event.link[:8]):",
            "if False:", "tests/studies/test_chain.py"),
-    Mutant("studies/unit_of_work.py", 'if content["request"] != _digest(kind, request):',
-           "if False:", "tests/studies/test_change_keys.py"),
+    Mutant("studies/unit_of_work.py", 'before.content["request"] != _digest(kind, request):',
+           "False:", "tests/studies/test_change_keys.py"),
     # PostgreSQL, which is slow where it does the same as SQLite
     Mutant("studies/log/postgresql.py", "            self.execute(connection, lock, values[:1])\n",
            "            pass\n", "tests/studies/test_concurrency.py"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from contextlib import suppress
 from functools import singledispatch
@@ -12,8 +13,11 @@ from belman.assignment import Weights, assign
 from belman.deciders import Asking
 from belman.dispatch import Dispatcher
 from belman.errors import BelmanError, RewardError
+from belman.studies.deciding import decide
+from belman.studies.folding import close, fold
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.state import State
+from belman.studies.views.status import status
 
 
 @singledispatch
@@ -107,14 +111,15 @@ def _(state: State, rng: random.Random, turns: int) -> None:
     now = state.book.time
     for _ in range(turns):
         now += rng.choice((0.0, 1.0, 60.0))
-        state.close(now)
+        close(state, now)
         state.count_early(now)
-        (choice,), _ = state.decide(1, Asking())
+        (choice,), own, _ = decide(state, 1, Asking(), now)
         arm, draw, chance = state.places[choice.arm], int(choice.draw), choice.probability
-        asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
-        state.fold(asked, decided=True)
+        body = json.dumps(own) if own else None
+        asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance, body=body)
+        fold(state, asked, decided=True)
         if rng.random() < 0.7:
             told = {"arm": arm, "ticket": asked.number, "reward": float(rng.random() < 0.5)}
-            state.fold(Event(state.number + 1, int(Kind.TOLD), now + 0.5, **told))
+            fold(state, Event(state.number + 1, int(Kind.TOLD), now + 0.5, **told))
             now += 0.5
-    state.status()
+    status(state)

@@ -9,8 +9,9 @@ from typing import Any
 
 from belman.assignment import Weights, assign
 from belman.errors import StudyError
-from belman.studies import Storage, Study, open_study
-from belman.studies.state import State, _digest
+from belman.studies import Storage, Study, open_study, saving
+from belman.studies.saving import digest
+from belman.studies.state import State
 from tests.attack.sample import Sample
 
 _SETTINGS: dict[str, dict[str, Any]] = {
@@ -22,11 +23,11 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 
 def _signed(content: dict[str, Any]) -> str:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return f"{_digest(text)}\n{text}"
+    return f"{digest(text)}\n{text}"
 
 
 def _plain(state: State) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(state.to_text().partition("\n")[2])
+    content: dict[str, Any] = json.loads(saving.to_text(state).partition("\n")[2])
     return content
 
 
@@ -59,7 +60,7 @@ def studies() -> list[Sample]:
             study = open_study(name, ["a", "b", "c"], **settings, **more)
             made = _live(study)
             plain = study._replica.look(_plain)
-            found.append(Sample(name, plain, _signed, State.from_text, _plain))
+            found.append(Sample(name, plain, _signed, saving.from_text, _plain))
         storage.close()
     document = Sample("weights", _document(made), json.dumps, Weights.from_json, _document)
     return [*found, document]

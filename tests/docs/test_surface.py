@@ -12,6 +12,8 @@ import pytest
 
 import belman
 from belman.errors import MissingExtraError
+from belman.families import Family
+from belman.families.calculus import Calculus
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -69,6 +71,8 @@ def test_a_name_that_is_not_at_the_top_says_where_it_is():
 
 #: Rooms all of whose names have Parameters and Returns.
 DESCRIBED = ("families", "plots", "policies")
+#: Classes of which a half stands in another file.
+HALVES = {Family: (Calculus,)}
 _SECTION = re.compile(
     r"^(Parameters|Attributes|Returns)\n-+\n((?:(?!\w+\n-+$).*\n?)*)", re.MULTILINE
 )
@@ -97,11 +101,12 @@ def undescribed(name, thing):
         named = found.get("Parameters", set()) | found.get("Attributes", set())
         if "| kernel |" not in inspect.getdoc(thing):  # a bundle has a table of its kernels
             yield from (f"{name}: {one}" for one in settings_of(thing) if one not in named)
-        for method, what in vars(thing).items():
-            what = getattr(what, "__func__", what)
-            inherited = any(hasattr(base, method) for base in thing.__mro__[1:])
-            if inspect.isfunction(what) and method[0] != "_" and not inherited:
-                yield from undescribed(f"{name}.{method}", what)
+        for half in (thing, *HALVES.get(thing, ())):
+            for method, what in vars(half).items():
+                what = getattr(what, "__func__", what)
+                inherited = any(hasattr(base, method) for base in half.__mro__[1:])
+                if inspect.isfunction(what) and method[0] != "_" and not inherited:
+                    yield from undescribed(f"{name}.{method}", what)
         return
     signature = inspect.signature(thing)
     given = [one for one in signature.parameters if one not in ("self", "cls")]

@@ -9,7 +9,7 @@ import pytest
 
 from belman import chance, special
 from belman.engine import entry, kernel
-from belman.families.family import TERMS
+from belman.families.family_kernels import TERMS
 from tests.contracts.cases import CASES
 
 

@@ -13,7 +13,7 @@ from belman.engine.kernels import at, recipe
 from belman.families import FAMILIES, bernoulli
 from belman.families.mirror import Mirror
 from belman.policies import KLUCB, POLICIES, Forced, Phases, Policy, PolicyKernels, q_ucb, qbelman
-from belman.policies.policy import choose_by_index
+from belman.policies.policy_kernels import choose_by_index
 from tests.engine.loops import Scaling, both, scaling, times
 
 

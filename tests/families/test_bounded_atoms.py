@@ -11,7 +11,7 @@ from belman import chance
 from belman.agent import Agent
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import Bernoulli, Bounded, bounded_atoms
-from belman.families.family import term_count
+from belman.families.family_kernels import term_count
 from belman.families.mirror import Mirror
 from belman.lab import simulate
 from belman.policies import IMED, IMEDKinf

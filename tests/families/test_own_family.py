@@ -19,7 +19,8 @@ from belman.families import (
     gamma_known_shape,
     poisson,
 )
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import Family
+from belman.families.family_kernels import FamilyKernels
 from belman.families.generic import OneParameter, RewardLaw
 from belman.families.mirror import Mirror
 from belman.policies import BayesUCB, Forced, Gittins

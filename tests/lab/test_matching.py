@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from belman import chance
 from belman.engine import entry
 from belman.lab.matching import NOBODY, Workspace, match, match_favourites
-from belman.policies.policy import pick
+from belman.policies.policy_kernels import pick
 
 MIND = chance.generator(1)
 

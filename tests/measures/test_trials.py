@@ -32,7 +32,8 @@ from belman.measures.trial_plays import (
     superiorities,
 )
 from belman.measures.trials import conditional_values
-from belman.policies.policy import POLICIES, Ledger, record
+from belman.policies.ledger import Ledger, record
+from belman.policies.policy import POLICIES
 
 PRIOR = (1.0, 1.0)
 

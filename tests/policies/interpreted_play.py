@@ -9,7 +9,8 @@ import numpy as np
 from belman import chance
 from belman.families import Family
 from belman.policies import Ledger, Policy
-from belman.policies.policy import pick, record
+from belman.policies.ledger import record
+from belman.policies.policy_kernels import pick
 
 
 class Seat:

@@ -33,7 +33,8 @@ from belman.policies import (
     TopTwoThompson,
 )
 from belman.policies.gittins import gittins, table
-from belman.policies.policy import pick, record
+from belman.policies.ledger import record
+from belman.policies.policy_kernels import pick
 from belman.policies.thompson.ids import best_pair
 from belman.policies.thompson.two_arms import renew_pair
 from belman.problems import bernoulli, random_bernoulli

@@ -11,7 +11,8 @@ import pytest
 from belman import Thompson, chance, kernel
 from belman.families import Bernoulli, Exponential, Gaussian
 from belman.policies import IDS, ExploreThenCommit, ExpTS, ExpTSPlus, TopTwoThompson
-from belman.policies.policy import Policy, PolicyKernels, share_of_ties, to_be_integrated
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, share_of_ties, to_be_integrated
 from belman.testing import check_policy
 from belman.testing.frequencies import chances_are_frequencies
 from belman.testing.policies import PolicyCase, places_are_declared

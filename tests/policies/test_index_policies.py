@@ -34,7 +34,7 @@ from belman.policies import (
     Random,
     UCBTuned,
 )
-from belman.policies.policy import pick
+from belman.policies.policy_kernels import pick
 
 #: What is compiled chooses the same; a hundred policies at families would take minutes.
 pytestmark = pytest.mark.interpreted

@@ -23,7 +23,7 @@ from scipy.optimize import minimize_scalar
 from belman.families import FAMILIES
 from belman.families.mirror import Mirror
 from belman.policies.averages import plays_needed
-from belman.policies.policy import Ledger
+from belman.policies.ledger import Ledger
 from belman.policies.best_arm.stopping import contrast, least_contrast
 from tests.members import member, random_rewards
 

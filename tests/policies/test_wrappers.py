@@ -37,7 +37,7 @@ from belman.policies import (
     TrackAndStop,
 )
 from belman.policies.dealing import Deal
-from belman.policies.policy import learns_nothing, to_be_integrated
+from belman.policies.policy_kernels import learns_nothing, to_be_integrated
 from belman.policies.wrappers.restarting import remembered_turn, value_at
 from belman.policies.wrappers.wrapper import OwnLedger, Wrapper
 from tests.policies.interpreted_play import Seat

@@ -12,6 +12,7 @@ from belman.assignment import LocalDecider, Weights, sign, verify
 from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
 from belman.policies.dependent import LinTS, LinUCB
 from belman.studies import Study
+from belman.studies.folding import close
 
 pytestmark = pytest.mark.usefixtures("same_assignments")
 NAMES = ["country", "age"]
@@ -102,7 +103,7 @@ def test_rows_wait_for_their_window_with_their_context(opened, clock):
     for one, total in zip(first, (3.5, 1.0, 1.0), strict=True):
         sums[one["arm"]] += total
     told = study._replica.look(lambda state: state.copied())
-    told.close(clock.now)
+    close(told, clock.now)
     assert {arm: told.learnt(place).sum for place, arm in enumerate("abc")} == sums
     with pytest.raises(TicketError, match="has counted"):
         study.observe([{**first[0], "reward": 9.0}])

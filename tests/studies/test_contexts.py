@@ -12,8 +12,7 @@ import belman
 from belman import errors
 from belman.models import Logistic
 from belman.policies.dependent import LinGreedy, LinTS, SharedBelMan
-from belman.studies import Ask, Storage, Tell, open_study
-from belman.studies.state import State
+from belman.studies import Ask, Storage, Tell, open_study, saving
 
 ARMS = ("blue", "red", "green")
 WIDE = Logistic(covariance="diagonal")
@@ -91,8 +90,8 @@ def test_a_snapshot_goes_on_as_if_nothing_had_happened(opened, kind):
     study = begun(opened, kind)
     lived(study, kind, out=3)
     state = study._replica._state
-    again = State.from_text(state.to_text())
-    assert again.to_text() == state.to_text()
+    again = saving.from_text(saving.to_text(state))
+    assert saving.to_text(again) == saving.to_text(state)
     study._replica._state = again
     study.give_back(study.tickets()[:1])
     lived(study, kind, 10, seed=4)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belman.errors import StateError
-from belman.studies import Storage, open_study
+from belman.studies import Storage, open_study, saving
+from belman.studies.folding import fold
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.state import State
 from belman.studies.traffic import course
 from belman.studies.traffic.course import MOST_STEPS, WIDTHS, Course
 
@@ -95,10 +95,10 @@ def test_a_snapshot_keeps_the_course_and_refuses_what_contradicts_it(storage):
         study.tell(ticket, 1)
     study.pause("lunch")
     state = study.copied()[0]
-    again = State.from_text(state.to_text())
+    again = saving.from_text(saving.to_text(state))
     assert again.tally.course == state.tally.course
-    again.fold(Event(study.number + 1, int(Kind.RESUMED), 5e9, body="{}"))
+    fold(again, Event(study.number + 1, int(Kind.RESUMED), 5e9, body="{}"))
     assert len(state.tally.course.changes) + 1 == len(again.tally.course.changes)
     state.tally.course.steps[0] = course.Step({7: 1})
     with pytest.raises(StateError, match="whole number from 0 to 1"):
-        State.from_text(state.to_text())
+        saving.from_text(saving.to_text(state))

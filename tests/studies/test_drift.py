@@ -13,8 +13,8 @@ import pytest
 from belman import BelMan, Thompson, open_study
 from belman.errors import SettingError, StudyError
 from belman.policies import Drift, Forced, Forgetting, GLRTest, Restarting
+from belman.studies import saving
 from belman.studies.log.event_log import Kind
-from belman.studies.state import State
 
 DAY = 86_400.0
 
@@ -113,8 +113,8 @@ def test_the_state_is_the_fold_of_the_log(url, clock, given) -> None:
     assert other.check() == study.check()
     assert other.ask().arm == study.agent().ask()
     state, _ = study.copied()
-    text = state.to_text()
-    assert State.from_text(text).to_text() == text
+    text = saving.to_text(state)
+    assert saving.to_text(saving.from_text(text)) == text
     study.storage.close(), other.storage.close()
 
 
@@ -158,7 +158,7 @@ def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
     state, _ = study.copied()
     before = state.decider._memory.own.plays.copy()
     assert before.sum() == 5.0
-    again = State.from_text(state.to_text())
+    again = saving.from_text(saving.to_text(state))
     assert again.decider._memory.own.plays.tolist() == before.tolist()
     study.check()
     study.storage.close()

@@ -8,8 +8,7 @@ import pytest
 
 from belman import Thompson, errors
 from belman.families import GaussianUnknown
-from belman.studies import StudySettings, Tell
-from belman.studies.state import State
+from belman.studies import StudySettings, Tell, saving
 from tests.studies.early_twin import EarlyTwin, Slip
 
 
@@ -220,8 +219,8 @@ def test_a_study_is_opened_again_with_or_without_saying_early(opened, clock):
 def test_a_snapshot_with_the_delays_of_another_study_is_refused(opened, clock):
     study = opened(window=60, early=True, clock=clock)
     study.tell(study.ask(), 1.0)
-    text = study._replica.look(State.to_text)
-    state = State.from_text(text)
+    text = study._replica.look(saving.to_text)
+    state = saving.from_text(text)
     state.early.law.window = 61.0
     with pytest.raises(errors.StateError, match="is that of another study"):
-        State.from_text(state.to_text())
+        saving.from_text(saving.to_text(state))

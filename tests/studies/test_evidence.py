@@ -9,7 +9,7 @@ import belman
 from belman import codec
 from belman.errors import SettingError
 from belman.measures.bets import ArmBets
-from belman.studies.requests import observing
+from belman.studies.requests import observed_rows
 from belman.studies.settings import StudySettings
 from tests.studies.machine import quickly
 from tests.studies.test_observing import rows_of
@@ -87,7 +87,7 @@ def test_rows_count_with_the_weights_of_their_version(
     }[family]
     kind = {"bernoulli": "rate", "poisson": "amount", "scaled": "range"}[family]
     for most in (64, 1):
-        monkeypatch.setattr(observing, "MOST_VALUES", most)
+        monkeypatch.setattr(observed_rows, "MOST_VALUES", most)
         study = opened(f"{family} {most}", control="a", clock=clock, window=window, **settings)
         weights = study.publish(100)
         rows = rows_of(study, 60, rewards)

@@ -12,10 +12,9 @@ import belman
 from belman import errors
 from belman.agent.agent import agent_of
 from belman.measures.martingales import BETS
-from belman.studies import Draw, Kind, open_study
+from belman.studies import Draw, Kind, open_study, saving
 from belman.studies.consequences import looks
 from belman.studies.rules.guards import RISK, Limit, log_odds
-from belman.studies.state import State
 
 RATES = {"a": 0.2, "b": 0.7, "c": 0.3}
 
@@ -160,8 +159,8 @@ def test_a_limit_that_is_crossed_takes_an_arm_out_of_play(opened, monkeypatch):
     assert rows["b"]["mean"] == 1.0
     again = opened(arms=None)
     assert again.check() == study.check()
-    text = study._replica.look(State.to_text)
-    assert State.from_text(text).to_text() == text
+    text = study._replica.look(saving.to_text)
+    assert saving.to_text(saving.from_text(text)) == text
     study.add_arm("b")  # comes back, and is watched anew
     assert not any(row["crossed"] for row in study.report().guards)
     ticket = next(t for t in iter(study.ask, None) if t.arm == "b")
@@ -230,8 +229,8 @@ def test_limits_change_while_a_study_runs(opened, clock):
     study.set_guard(None)
     assert study.report().guards == ()
     assert study.retired == ("b",)
-    text = study._replica.look(State.to_text)
-    assert State.from_text(text).to_text() == text
+    text = study._replica.look(saving.to_text)
+    assert saving.to_text(saving.from_text(text)) == text
     assert study.check() == opened(arms=None, clock=clock).check()
 
 

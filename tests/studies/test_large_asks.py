@@ -8,10 +8,10 @@ import pytest
 
 from belman.errors import SettingError, StateError
 from belman.packed import lengthened
-from belman.studies import Ask, Kind
+from belman.studies import Ask, Kind, saving
 from belman.studies.log.event_log import MOST_WAITING
 from belman.studies.requests.asking import ask
-from belman.studies.state import State, _digest
+from belman.studies.saving import digest
 
 MANY = 2 * MOST_WAITING + 7
 
@@ -29,7 +29,7 @@ def test_a_large_ask_is_in_the_log_whole(opened):
     ]
     study.check()
     again = opened(arms=None)
-    assert again._replica.look(State.to_text) == study._replica.look(State.to_text)
+    assert again._replica.look(saving.to_text) == study._replica.look(saving.to_text)
 
 
 def test_a_large_ask_that_is_refused_leaves_nothing(opened):
@@ -60,14 +60,14 @@ def _snapshot(study, clock):
         clock.now += 1.0
         for ticket in study.ask(count)[::7]:
             study.tell(ticket, 1.0)
-    return study._replica.look(State.to_text)
+    return study._replica.look(saving.to_text)
 
 
 @pytest.mark.parametrize("window", [None, 100.0])
 def test_a_snapshot_keeps_what_is_out_in_few_words(opened, clock, window):
     text = _snapshot(opened(clock=clock, window=window), clock)
-    again = State.from_text(text)
-    assert again.to_text() == text
+    again = saving.from_text(text)
+    assert saving.to_text(again) == text
     out = json.loads(text.partition("\n")[2])["book"]["open"]
     assert len(again.book.open) == out["rows"] > 300 - 43
     assert len(out["time"]) == 4
@@ -89,4 +89,4 @@ def test_a_snapshot_with_runs_of_another_length_is_refused(opened, clock, column
     content["book"]["open"][column][1][1] = count
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     with pytest.raises(StateError):
-        State.from_text(f"{_digest(body)}\n{body}")
+        saving.from_text(f"{digest(body)}\n{body}")

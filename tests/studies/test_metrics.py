@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from belman import errors
-from belman.studies import Storage, open_study
+from belman.studies import Storage, open_study, saving
 from belman.studies.rules.metrics import LARGEST, SumsByArm, check_metrics
 from belman.studies.rules.utility import Utility
-from belman.studies.state import State, _digest
+from belman.studies.saving import digest
+from belman.studies.state import State
 
 MARGIN = "margin - 0.2*latency"
 
@@ -197,7 +198,7 @@ def test_a_slip_of_the_pen_and_numbers_far_from_zero_leave_exact_sums(opened):
     assert row["high"] - row["low"] == pytest.approx(2 * half, rel=1e-6)  # floats of this size
     state = study._replica.look(State.copied)
     assert state.tally.metrics.sums[0, "when"].sum == sum(map(Fraction, values))
-    assert State.from_text(state.to_text()).to_text() == state.to_text()
+    assert saving.to_text(saving.from_text(saving.to_text(state))) == saving.to_text(state)
 
 
 @pytest.mark.parametrize(
@@ -386,8 +387,8 @@ def test_the_sums_are_those_of_a_list_of_tickets(steps, rule):
             earned = [utility(slip.metrics(accumulate)) for slip in counted if slip.told]
             assert study.status()["reward"] == pytest.approx(sum(earned), rel=1e-9, abs=1e-6)
         assert study.check()
-        text = study._replica.look(State.to_text)
-        assert State.from_text(text).to_text() == text
+        text = study._replica.look(saving.to_text)
+        assert saving.to_text(saving.from_text(text)) == text
 
 
 def _say(study, name, slip, what, metrics, utility):
@@ -425,12 +426,12 @@ def test_the_interval_covers_as_often_as_it_says():
 def test_a_snapshot_that_says_true_where_a_metric_was_one_is_refused(opened, clock):
     study = opened(window=100.0, clock=clock)
     study.tell(study.ask(), 1.0, metrics={"cost": 1.0})
-    content = json.loads(study._replica.look(State.to_text).partition("\n")[2])
+    content = json.loads(study._replica.look(saving.to_text).partition("\n")[2])
     assert content["book"]["open"]["metrics"] == [{"cost": 1.0}]
     content["book"]["open"]["metrics"][0]["cost"] = True
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     with pytest.raises(errors.StateError, match="finite number"):
-        State.from_text(f"{_digest(body)}\n{body}")
+        saving.from_text(f"{digest(body)}\n{body}")
 
 
 DECLARED = {"reward": "quality - cost", "window": 60.0, "family": "gaussian"}

@@ -12,8 +12,8 @@ from scipy import stats
 
 import belman
 from belman import errors
+from belman.deciders import IndependentDecider
 from belman.studies import Ask, Storage, Study, Tell, open_study
-from belman.studies.state import State
 from belman.studies.views.replay import _Walk
 
 MEANS = {"a": 0.2, "b": 0.35, "c": 0.6}
@@ -164,8 +164,14 @@ def test_what_holds_at_any_look_is_in_the_units_of_the_rewards_or_not_there(stor
 def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatch):
     """A slow twin: what the chosen arm earned on average before, and what is left, weighted."""
     study = lived(open_study("twin", MEANS, storage=storage, floor=0.15, seed=4), 500, 4)
-    chosen, choose = [], State.choose
-    monkeypatch.setattr(State, "choose", lambda *given: chosen.append(choose(*given)) or chosen[-1])
+    chosen, choose = [], IndependentDecider.choose
+
+    def noted(*given):
+        found = choose(*given)
+        chosen.extend(found)
+        return found
+
+    monkeypatch.setattr(IndependentDecider, "choose", noted)
     found = study.replay(belman.Thompson())
     rewards = {event.ticket: event.reward for event in study.events() if event.ticket}
     asks = [event for event in study.events() if event.number in rewards]

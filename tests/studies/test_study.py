@@ -12,7 +12,8 @@ from belman import Agent, BelMan, Thompson, errors
 from belman.exposure import Constant, Evidence, Infinite, Schedule
 from belman.families import Bernoulli, Bounded
 from belman.policies import Forced, Phases
-from belman.studies import Ask, Draw, Kind, Study, Tell
+from belman.studies import Ask, Draw, Kind, Study, Tell, saving
+from belman.studies.folding import fold
 from belman.studies.state import State
 from tests import own
 
@@ -97,8 +98,8 @@ def test_asks_of_one_transaction_are_folded_as_one_by_one(opened, rule):
         study.together([Tell(ticket, 1.0) for ticket in tickets[::2]])
     folded = State.begin(study.settings)
     for event in study.events():
-        folded.fold(event)
-    assert study._replica.look(lambda state: state.to_text()) == folded.to_text()
+        fold(folded, event)
+    assert study._replica.look(saving.to_text) == saving.to_text(folded)
     assert study.check() == opened(arms=None).check()
 
 

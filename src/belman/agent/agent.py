@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.agent import saving
+from belman.agent.agent_views import AgentViews
 from belman.agent.features import Functions
 from belman.agent.making import decider_of, functions_of
 from belman.agent.saving import OpenAsks
@@ -22,35 +22,27 @@ from belman.deciders import (
     Asking,
     Choice,
     Decider,
-    FeaturedDecider,
     IndependentDecider,
     SegmentedDecider,
     state_file,
     validate,
 )
-from belman.deciders.independent import views
-from belman.deciders.shares import Shares, check_floor
-from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError, shown
+from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
 from belman.exposure import Exposure
 from belman.families import Family
-from belman.measures.report import Report, report
-from belman.measures.stop_rules import StopRule, Verdict, check_rule
+from belman.measures.stop_rules import StopRule, check_rule
 from belman.models import Model
 from belman.policies import Drift, Policy
-from belman.policies.best_arm.stopping import check_rule as check_threshold
-from belman.policies.best_arm.stopping import confidence_of
 from belman.policies.dependent import DependentPolicy
-from belman.table import Table
 
 if TYPE_CHECKING:  # it takes a while to import
     from belman.deciders.box.box import Box
-    from belman.deciders.box.box_decider import BoxDecider
 
 Kind = TypeVar("Kind", bound=Decider)
 Given = Any  # values by name, or what the functions of a `Features` take
 
 
-class Agent:
+class Agent(AgentViews):
     """Decides, turn by turn, which arm to try.
 
     Parameters
@@ -260,11 +252,6 @@ class Agent:
         return [choice.probability for choice in self.last]
 
     @property
-    def outstanding(self) -> dict[Hashable, int]:
-        """Asks whose reward is not told yet, per arm; in a box by the numbers of the point."""
-        return getattr(self._decider, "outstanding", {})
-
-    @property
     def ticket(self) -> int:
         """The ticket of the last ask (of the last of a list: those before are one less each), where
         the agent has segments, contexts or a box.
@@ -283,35 +270,6 @@ class Agent:
         if self._asks is None:
             raise SettingError("this agent has no tickets: rewards are told by the arm")
         return self._asks
-
-    def weights(
-        self,
-        n: int,
-        *,
-        context: Given | None = None,
-        floor: float | Mapping[Any, float] | None = None,
-    ) -> dict[Any, float]:
-        """Return the weights of the arms for the next `n` decisions: the shares in which the policy
-        would play them if nothing were learnt meanwhile. Nothing is changed by looking.
-
-        They are those of `ask(n)`, found without asking n times; with n = 1 they are the chances
-        with which the policy plays each arm now. Policies that draw, such as Thompson's, keep the
-        chances that they have now. `floor` is the least weight of every arm, or {arm: least
-        weight}: w = floor + (1 − Σ floor)·share. `context` names the segment, where there are such.
-        A warning says where weights are far surer than what is known.
-
-        >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
-        >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
-        {'blue': 0.749, 'red': 0.251}
-        """
-        count = validate.check_count(n, f"weights({shown(n)})")
-        inner = self._believed_apart("weights", context)
-        shares = Shares(check_floor(floor or None, inner.arms))
-        shares.check(inner.arms)
-        found = inner.weights(Asking(), count, shares)
-        if caution := inner.caution(Asking(), found, count):
-            warnings.warn(caution, UserWarning, stacklevel=2)
-        return found
 
     # Telling
 
@@ -395,17 +353,6 @@ class Agent:
             del open_asks.open[one]
 
     @property
-    def clipped(self) -> int:
-        """How many rewards lay beyond the range and were taken for its end (`clip=True`).
-
-        >>> agent = Agent(["blue", "red"], range=(0, 100), clip=True, seed=7)
-        >>> agent.tell("blue", 250)
-        >>> agent.clipped
-        1
-        """
-        return getattr(self._decider, "clipped", 0)
-
-    @property
     def provisional(self) -> dict[Hashable, tuple[float, ...]]:
         """Successes and failures per arm that count, and are not learnt: they are set anew at any
         time, and not saved.
@@ -436,11 +383,6 @@ class Agent:
         decider.count_provisionally(found)
 
     # Arms
-
-    @property
-    def arms(self) -> tuple[Any, ...]:
-        """The names of the arms in play, in order."""
-        return self._decider.arms
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
         """Take in a new arm with its prior, or bring back a retired one with all that was learnt of
@@ -487,19 +429,7 @@ class Agent:
         if isinstance(self._decider, (IndependentDecider, SegmentedDecider)):
             self._decider.time = checked
 
-    # Looking
-
-    @property
-    def family(self) -> Family:
-        """What a reward is (mirrored, if this agent minimises)."""
-        if self._decider.kind == "box":
-            raise SettingError("the rewards of a box are any numbers: they are of no family")
-        return self._decider.family  # type: ignore[attr-defined]
-
-    @property
-    def model(self) -> Model:
-        """What rewards are along features."""
-        return self._as(FeaturedDecider, "a model").model
+    # The policy
 
     @property
     def policy(self) -> Any:
@@ -528,243 +458,6 @@ class Agent:
     def exposure(self, exposure: Exposure | Callable[[int], float]) -> None:
         self.policy = replace(validate.check_exposed(self.policy), exposure=exposure)
 
-    @property
-    def turn(self) -> int:
-        """The turn being decided: the rewards told so far, plus one."""
-        return self._decider.turn
-
-    def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """Return the coordinates of the belief about an arm, from the rewards told and what counts
-        provisionally.
-        """
-        decider = self._as(IndependentDecider, "a belief for each arm")
-        return tuple(map(float, decider.seen().beliefs[decider._row(arm)]))
-
-    def beliefs(
-        self,
-        level: float = 0.95,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        points: Sequence[Mapping[str, float]] | None = None,
-    ) -> Table:
-        """Return plays, expected reward, credible interval and probability of being best per arm:
-        in a `context`, or over all of them; of `candidates` by their places; or the expected reward
-        at `points` of a box. Nothing is changed by looking.
-
-        >>> agent = Agent(["blue", "red"], seed=7)
-        >>> agent.tell("blue", 1)
-        >>> print(agent.beliefs())
-        arm   plays  expected reward     low    high  P(best)
-        blue      1           0.6667  0.1581  0.9874   0.6667
-        red       0              0.5   0.025   0.975   0.3333
-        """
-        wide = validate.check_level(level)
-        if points is not None:
-            return self._box().beliefs_at(points, wide, self._checked(context, candidates))
-        return self._decider.beliefs(self._looked_at(context, candidates), wide)
-
-    def _looked_at(self, context: Given | None, candidates: Any) -> Asking | None:
-        """Return what is to be looked at: a context, candidates, or all contexts together."""
-        together = context is None and candidates is None
-        if isinstance(self._decider, FeaturedDecider):  # some have one context alone
-            together = together and bool(self._decider.arms and self._decider.context_names)
-        return None if together else self._asking(context, candidates)
-
-    @property
-    def _is_of_candidates(self) -> bool:
-        return isinstance(self._decider, FeaturedDecider) and not self._decider.arms
-
-    def _asking(self, context: Given | None, candidates: Any) -> Asking:
-        if self._is_of_candidates and candidates is None:
-            raise SettingError("this agent has no arms of its own to look at: give candidates=[…]")
-        return self._checked(context, candidates)
-
-    def _checked(self, context: Any, candidates: Any) -> Asking:
-        """Return a request, whose contexts and candidates go through functions where there are."""
-        functions = self._functions
-        return self._decider.check(functions.context(context), functions.candidates(candidates))
-
-    def explain(
-        self, *, context: Given | None = None, candidates: Sequence[Given] | None = None
-    ) -> Table:
-        """Return why this arm now: what the policy sees of each arm, the largest index first; along
-        features also the feature that speaks most `for` the arm and that which speaks most
-        `against` it (`reasons` has all). Nothing is changed by looking.
-
-        >>> from belman import BelMan
-        >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
-        >>> agent.tell("blue", 1); agent.tell("red", 0)
-        >>> print(agent.explain())
-        turn 3: the arm with the largest index is played
-        arm   expected reward  KL to pseudobelief  exposure   index
-        blue           0.6667              0.1931    0.3985    1.48
-        red            0.3333              0.1931    0.3985  0.6433
-        """
-        return self._decider.explain(self._asking(context, candidates))
-
-    def changes(self) -> Table:
-        """Return the changes of the world that `drift` noticed: at which turn, which arm, after
-        which turn, from and to which average reward, and how sure. The last 64 are kept.
-
-        >>> agent = Agent(["blue", "red"], drift="auto", seed=7)
-        >>> for reward in [1] * 40 + [0] * 20:
-        ...     agent.tell("blue", reward)
-        >>> print(agent.changes())
-        turn  arm   after turn  from  to    sure
-          45  blue          40     1   0  0.9894
-        """
-        return views.changes_table(self._as(IndependentDecider, "changes").changes())
-
-    @property
-    def pseudobelief(self) -> tuple[float, ...]:
-        """The coordinates of the belief that all arms are compared with: by default the pooled
-        belief, of one arm that had every reward; under the paper's rule the barycentre.
-
-        >>> agent = Agent(["blue", "red"], seed=7)
-        >>> for arm, reward in [("blue", 1), ("blue", 1), ("red", 0), ("red", 1), ("red", 0)]:
-        ...     agent.tell(arm, reward)
-        >>> [round(x, 3) for x in agent.pseudobelief]  # worth six turns
-        [3.333, 2.667]
-        """
-        return self._as(IndependentDecider, "a pseudobelief").pseudobelief()
-
-    # Along features
-
-    def reasons(
-        self,
-        arm: Hashable,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-    ) -> Table:
-        """Return which features speak for an arm in this context, and which against: what each adds
-        to φᵀθ beyond the average over all arms, the largest first. A candidate is named by its
-        place.
-
-        >>> agent = Agent(features=["price"], model="linear", seed=7)
-        >>> for price in (3.0, 5.0, 9.0, 4.0):
-        ...     agent.tell(agent.ask(candidates=[{"price": price}]), 10.0 - price)
-        >>> why = agent.reasons(1, candidates=[{"price": 8.0}, {"price": 4.0}])
-        >>> why["feature"], why["speaks for it"][0] > 0
-        (['price', 'constant'], True)
-        """
-        decider = self._as(FeaturedDecider, "reasons")
-        return decider.reasons(arm, self._asking(context, candidates))
-
-    def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
-        """Return every coefficient with its credible interval, or the first `most`; those of
-        numbers are per standard deviation (`per`) of them.
-        """
-        decider = self._as(FeaturedDecider, "coefficients")
-        return decider.coefficients(validate.check_level(level), most)
-
-    # By segment
-
-    @property
-    def segments(self) -> list[dict[str, Hashable]]:
-        """The segments that were seen, in the order in which they were."""
-        decider = self._as(SegmentedDecider, "segments")
-        return [decider.segments.named(key) for key in decider.segments.own]
-
-    def strengths(self) -> Table:
-        """Return how many rewards of other segments count at most, and how far each is believed.
-
-        >>> agent = Agent(["blue", "green"], segments=("country",))
-        >>> agent.strengths()["weight"][0]
-        0.1
-        """
-        return self._as(SegmentedDecider, "segments").strengths()
-
-    def borrowed(self, context: Given) -> dict[Any, float]:
-        """Return the share of other segments' rewards of each arm that counts in this one."""
-        decider = self._as(SegmentedDecider, "segments")
-        return decider.segments.shares(decider.segments.key(context))
-
-    # Of a box
-
-    @property
-    def space(self) -> Box:
-        """The box of points."""
-        return self._box().space
-
-    @property
-    def told(self) -> Table:
-        """Every point of a box that was told, its average reward, and how many it had."""
-        return self._box().told
-
-    def best(self, level: float = 0.95, *, context: Given | None = None) -> dict[str, float]:
-        """Return the point of a box with the highest expected reward, that reward, and its credible
-        interval; in a context, where the box has such.
-
-        >>> import belman
-        >>> agent = Agent(space=belman.Box(price=(5, 20)), seed=7)
-        >>> for _ in range(30):
-        ...     point = agent.ask()
-        ...     agent.tell(point, 10 - (point["price"] - 12) ** 2 / 10)
-        >>> 11.5 < agent.best()["price"] < 12.5
-        True
-        """
-        return self._box().best(validate.check_level(level), self._checked(context, None))
-
-    # Advising
-
-    def recommend(self, m: int = 1, *, context: Given | None = None) -> Any:
-        """Return the arm to settle for now, or a list of the `m` best, best first; in a segment, if
-        there are such. Nothing is changed by looking.
-
-        It is the arm with the largest expected reward, or what the policy has kept in play
-        (Successive Rejects and its kin).
-
-        >>> agent = Agent(["blue", "red"], seed=7)
-        >>> agent.tell("red", 1)
-        >>> agent.recommend()
-        'red'
-        """
-        rows, arms = self._advice(m, context).places, self._decider.arms
-        return arms[rows[0]] if m == 1 else [arms[row] for row in rows]
-
-    def confidence(
-        self, m: int = 1, *, threshold: str = "customary", context: Given | None = None
-    ) -> float:
-        """Return the largest 1 − δ at which the recommended arms can be said to be the best, by
-        Chernoff's rule; 0 where it cannot.
-
-        The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
-        which is customary, or against a threshold that is proven
-        (`policies/best_arm/stopping.py`). It bounds the chance of ever being wrong when one
-        stops by it; the probability of being best given the prior is in `beliefs`.
-
-        >>> agent = Agent(["blue", "red"], seed=7)
-        >>> for reward in [1] * 20:
-        ...     agent.tell("blue", reward); agent.tell("red", 1 - reward)
-        >>> agent.confidence() > 0.99
-        True
-        """
-        rule = check_threshold(threshold, self.family)
-        found, told = self._advice(m, context), max(self.turn - 1, 1)
-        return confidence_of(found.evidence, told, len(self.arms), m, rule)
-
-    def should_stop(
-        self,
-        delta: float = 0.05,
-        m: int = 1,
-        *,
-        threshold: str = "customary",
-        context: Given | None = None,
-    ) -> bool:
-        """Return whether the recommended arms are known to be the best up to a chance δ of being
-        wrong.
-        """
-        least = 1.0 - validate.check_level(delta, "delta")
-        return self.confidence(m, threshold=threshold, context=context) >= least
-
-    def _advice(self, m: int, context: Given | None) -> views.Advice:
-        inner = self._believed_apart("advice", context)
-        validate.check_wanted(m, len(inner.arms))
-        seen, luck = inner.seen(), inner.rng.copy()
-        return views.advise(inner.policy, inner.family, seen, inner._memory, int(m), luck)
-
     # The verdict
 
     @property
@@ -786,75 +479,6 @@ class Agent:
     @stop_when.setter
     def stop_when(self, rule: StopRule | None) -> None:
         self._stop_when = check_rule(rule)
-
-    def report(self, level: float = 0.95, *, context: Given | None = None) -> Report:
-        """Return by how much, how sure, may one stop: per arm the lift over control, the chance to
-        beat it and the expected loss of choosing the arm now, in a table, as data, and in one
-        sentence; in a segment, or over all of them.
-
-        >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
-        >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
-        >>> print(agent.report().sentence)
-        green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything
-        else is better is below 0.1 %; given the prior, you may stop.
-        """
-        wide = validate.check_level(level)
-        asking = None if context is None else self._decider.check(context)
-        return report(self._decider.known(asking), self._control, wide, self._stop_when)
-
-    def verdict(self) -> Verdict:
-        """Return what the rule `stop_when` says now; by default `belman.measures.Sure(0.95)`.
-
-        >>> from belman.measures import Separated
-        >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
-        >>> agent = Agent(["blue", "green"], start=start, stop_when=Separated(0.05), seed=7)
-        >>> agent.verdict().decided
-        False
-        """
-        known = self._decider.known(None)
-        return report(known, self._control, stop_when=self._stop_when, most=0).verdict
-
-    def __repr__(self) -> str:
-        decider = self._decider
-        count = f"{len(decider.arms)} arm{'s' * (len(decider.arms) != 1)}"
-        told = f"{decider.turn - 1} reward{'s' * (decider.turn != 2)} told"
-        waiting = sum(self.outstanding.values())
-        told += f", {waiting} outstanding" if waiting else ""
-        if decider.kind == "box":
-            names = self._box().context_names
-            what = f", context={names!r}" if names else ""
-            return f"Agent({self.space!r}{what}, {told})"
-        if isinstance(decider, FeaturedDecider):
-            what = f"model={decider.model.name!r}, pooling={decider.pooling!r}"
-            count = count if decider.arms else "candidates"
-        elif isinstance(decider, SegmentedDecider):
-            what = f"segments={decider.names!r}, {len(decider.segments.own)} seen"
-        else:
-            assert isinstance(decider, IndependentDecider)
-            what = f"family={decider.scale.base.name!r}"
-        return f"Agent({count}, {what}, policy={decider.policy!r}, {told})"
-
-    # What does not make sense for every agent
-
-    def _as(self, kind: type[Kind], what: str) -> Kind:
-        """Return the decider, if it is of this kind."""
-        if not isinstance(self._decider, kind):
-            raise SettingError(f"this agent has no {what.removeprefix('a ')}: {_HOW[kind]}")
-        return self._decider
-
-    def _box(self) -> BoxDecider:
-        if self._decider.kind != "box":
-            raise SettingError("this agent has no box: space=belman.Box(…) makes one that has")
-        return self._decider  # type: ignore[return-value]
-
-    def _believed_apart(self, what: str, context: Given | None) -> IndependentDecider:
-        """Return the decider of arms that are believed one by one, perhaps in a segment."""
-        decider = self._decider
-        if isinstance(decider, SegmentedDecider):
-            return decider.within(decider.check(context))
-        if context is not None:
-            decider.check(context)
-        return self._as(IndependentDecider, what)
 
     # Saving
 
@@ -896,14 +520,6 @@ class Agent:
         replaced |= {"context": context, "features": features}
         given = {name: part for name, part in replaced.items() if part is not None}
         return saving.from_text(cls, text, source, given)
-
-
-#: What makes an agent of each kind.
-_HOW: dict[type[Decider], str] = {
-    IndependentDecider: "one without context, segments or space has, whose arms are believed apart",
-    SegmentedDecider: "segments=('country',) makes one that has",
-    FeaturedDecider: "context=[…] or features=… make one that has",
-}
 
 
 def agent_of(decider: Decider) -> Agent:

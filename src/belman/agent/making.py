@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,15 +58,20 @@ def decider_of(settings: dict[str, Any], words: chance.Words) -> Decider:
     along = [name for name in ALONG_FEATURES if name in given]
     if "segments" in given:
         _refuse(given, _NOT_BY_SEGMENT, "an agent by segments")
-        if along:
-            remedy = "segments are beliefs apart, features one belief: choose either"
-            raise SettingError(f"segments={given['segments']!r} beside {along[0]}: {remedy}")
+        check_either(given["segments"], along)
         names = given.pop("segments")
         return SegmentedDecider(names, _independent(given))
     if along:
         _refuse(given, _NOT_ALONG, "an agent along features")
         return FeaturedDecider(**given)
     return _independent(given)
+
+
+def check_either(segments: Any, along: Sequence[str]) -> None:
+    """Refuse segments beside settings of a belief along features."""
+    if segments is not None and along:
+        remedy = "segments are beliefs apart, features one belief: choose either"
+        raise SettingError(f"segments={segments!r} beside {along[0]}: {remedy}")
 
 
 def _refuse(given: Mapping[str, Any], why: Mapping[str, str], what: str) -> None:

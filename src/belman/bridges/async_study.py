@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, Self, overload
+from typing import Any, Self, Unpack, overload
 
 from belman.bridges.in_threads import InThreads, changing, reading
 from belman.errors import StudyError
 from belman.studies import Ask, Study, Tell, Ticket
 from belman.studies.group_commit import GroupCommit
+from belman.studies.requests.asking import AskOptions
 
 Given = Mapping[str, Any]
 
@@ -57,27 +58,9 @@ class AsyncStudy(InThreads[Study]):
         return (self._beside, self._looking) if reading else (self._study, self._deciding)
 
     @overload
-    async def ask(
-        self,
-        n: None = None,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        top: int | None = None,
-        attributes: Given | None = None,
-        key: str | None = None,
-    ) -> Ticket: ...
+    async def ask(self, n: None = None, **options: Unpack[AskOptions]) -> Ticket: ...
     @overload
-    async def ask(
-        self,
-        n: int,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        top: int | None = None,
-        attributes: Given | None = None,
-        key: str | None = None,
-    ) -> list[Ticket]: ...
+    async def ask(self, n: int, **options: Unpack[AskOptions]) -> list[Ticket]: ...
     async def ask(
         self,
         n: int | None = None,

@@ -12,7 +12,7 @@ from belman.cli.study import CANDIDATES, CONTEXT, DEFAULT_STORAGE, app, arm_of, 
 from belman.cli.study_values import looked_at
 from belman.errors import StudyError
 from belman.studies import Storage, Study, open_study
-from belman.studies.traffic.spending import with_dates
+from belman.studies.traffic.budget_views import with_dates
 from belman.table import Table
 
 if TYPE_CHECKING:

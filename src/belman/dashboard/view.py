@@ -14,7 +14,8 @@ from belman.measures.earned import earned
 from belman.service.views import dial
 from belman.studies.state import State
 from belman.studies.traffic.colours import colour_of
-from belman.studies.views.looking import tables
+from belman.studies.views.status import status
+from belman.studies.views.study_views import tables
 
 TOP = 6
 MAX_LISTED = 50
@@ -37,7 +38,7 @@ class Snapshot:
         self.state, self.now = state, now
         if state.early is not None:  # as in the report, what counts is what windows have closed on
             state.decider.count_provisionally(np.zeros((len(state.arms), 3)))
-        self.status = {"name": name, **state.status(), **dial(state.decider.policy)}
+        self.status = {"name": name, **status(state), **dial(state.decider.policy)}
         self.table = state.decider.beliefs(None, 0.95)
         self.labels = [label(arm) for arm in state.arms]
         self.ids = [state.places[arm] for arm in state.arms]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from belman.deciders.learnt import Learnt
-from belman.errors import ArmError, PolicyError, PriorError, SettingError, listing, nearest, shown
+from belman.errors import ArmError, PolicyError, PriorError, SettingError, shown, unknown
 from belman.families import Family
 from belman.policies import BelMan, Policy
 from belman.policies.dependent import DependentPolicy
@@ -67,11 +67,9 @@ def is_among(arm: Any, arms: Collection[Hashable]) -> bool:
     return arm in arms
 
 
-def unknown_arm(arm: Hashable, arms: Sequence[Hashable]) -> ArmError:
-    """The error of an arm that an agent does not play."""
-    return ArmError(
-        f"unknown arm {shown(arm)}: this agent plays {listing(arms)}{nearest(arm, arms)}"
-    )
+def unknown_arm(arm: Any, arms: Collection[Hashable], there: str = "this agent plays") -> ArmError:
+    """The error of an arm that is none of these."""
+    return ArmError(unknown("arm", arm, arms, there))
 
 
 def _check_size(name: Hashable, depth: int = 0) -> None:

@@ -22,7 +22,8 @@ from belman.families.positive import Positive as Positive
 from belman.families.bounded import Bounded as Bounded
 from belman.families.check import FamilyCheck as FamilyCheck, check as check
 from belman.families.family import FAMILIES as FAMILIES, Family as Family
-from belman.families.family import FamilyKernels as FamilyKernels, family_named as family_named
+from belman.families.family import family_named as family_named
+from belman.families.family_kernels import FamilyKernels as FamilyKernels
 from belman.families.generic import OneParameter as OneParameter
 from belman.registry import offered as _offered
 

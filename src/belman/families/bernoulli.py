@@ -7,7 +7,8 @@ import math
 from belman import chance
 from belman.beliefs import beta
 from belman.engine import kernel
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import Family
+from belman.families.family_kernels import FamilyKernels
 from belman.registry import register
 from belman.special import (
     beta_cdf,

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from belman.errors import FamilyError, RewardError
 from belman.families import atoms as tables
 from belman.families import bounded_atoms, two_moments
-from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
+from belman.families.family import ANY, LEAST, Family, Floats
+from belman.families.family_kernels import FamilyKernels
 from belman.registry import register
 
 FEWEST, MOST = 9, tables.ATOMS  # atoms of a grid

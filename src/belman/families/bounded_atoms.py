@@ -27,7 +27,8 @@ from belman import chance
 from belman.beliefs import dirichlet, moments
 from belman.engine import kernel
 from belman.families import atoms, bernoulli, two_moments
-from belman.families.family import LONG_TERMS, FamilyKernels, Floats
+from belman.families.family import Floats
+from belman.families.family_kernels import LONG_TERMS, FamilyKernels
 
 KNOTS = 24
 _FARTHEST, _NEAREST = 100.0, 1e-7  # c − 1 at the first knot and the last

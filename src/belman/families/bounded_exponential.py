@@ -12,7 +12,8 @@ import numpy as np
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels
+from belman.families.family import SUM_LEAST, SUM_REACH, Family
+from belman.families.family_kernels import FamilyKernels
 from belman.families.gamma_known_shape import exponential_reward as uncut_reward
 from belman.families.gamma_known_shape import rate_quantile
 from belman.families.gamma_known_shape import sample as sample_rate

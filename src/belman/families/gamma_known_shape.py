@@ -15,7 +15,8 @@ import numpy as np
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels, Floats
+from belman.families.family import SUM_LEAST, SUM_REACH, Family, Floats
+from belman.families.family_kernels import FamilyKernels
 from belman.registry import register
 from belman.special import gamma_quantile, gamma_survival, gamma_upper_quantile, ratio_excess
 

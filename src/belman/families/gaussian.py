@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from belman import chance
 from belman.beliefs import normal
 from belman.engine import kernel
-from belman.families.family import ANY, LARGEST, LEAST, Family, FamilyKernels
+from belman.families.family import ANY, LARGEST, LEAST, Family
+from belman.families.family_kernels import FamilyKernels
 from belman.registry import register
 from belman.special import normal_cdf, normal_quantile
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import normal_gamma
 from belman.engine import kernel
-from belman.families.family import ANY, LARGEST, LARGEST_REWARD, LEAST, Family, FamilyKernels
+from belman.families.family import ANY, LARGEST, LARGEST_REWARD, LEAST, Family
+from belman.families.family_kernels import FamilyKernels
 from belman.families.gaussian import Gaussian
 from belman.registry import register
 from belman.special import normal_quantile, student_cdf, student_quantile

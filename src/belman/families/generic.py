@@ -61,7 +61,8 @@ from belman.beliefs.mesh import (
 from belman.beliefs.quadrature import RewardLaw as RewardLaw
 from belman.beliefs.quadrature import quadrature
 from belman.engine import allocating_kernel, factory, kernel
-from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
+from belman.families.family import ANY, LEAST, Family, Floats
+from belman.families.family_kernels import FamilyKernels
 from belman.families.searches import searched
 
 Kernel = Callable[..., Any]

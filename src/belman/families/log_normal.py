@@ -16,7 +16,8 @@ from belman.beliefs import normal_gamma
 from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length, place
 from belman.engine import kernel
 from belman.families import gaussian_unknown
-from belman.families.family import ANY, LEAST, FamilyKernels
+from belman.families.family import ANY, LEAST
+from belman.families.family_kernels import FamilyKernels
 from belman.families.searches import searched, searched_quantile
 from belman.registry import register
 from belman.special import log_excess, log_ratio, normal_cdf, normal_quantile

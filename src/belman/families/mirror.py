@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from belman.engine import factory, kernel
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import Family
+from belman.families.family_kernels import FamilyKernels
 
 
 @factory

@@ -20,7 +20,8 @@ from belman.beliefs.stretched import STEP, beta_fall, beta_reach, half_length, p
 from belman.engine import allocating_kernel, factory, kernel
 from belman.errors import FamilyError, unknown
 from belman.families import gamma_known_shape, log_normal, positive
-from belman.families.family import LEAST, Family, FamilyKernels, Floats
+from belman.families.family import LEAST, Family, Floats
+from belman.families.family_kernels import FamilyKernels
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.log_normal import LogNormal
 from belman.families.positive import Positive, shape_of

@@ -7,7 +7,8 @@ import math
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import Family
+from belman.families.family_kernels import FamilyKernels
 from belman.families.gamma_known_shape import rate_quantile
 from belman.registry import register
 from belman.special import entropy_excess, gamma_cdf, gamma_survival, normal_quantile

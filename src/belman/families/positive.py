@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from belman.beliefs import normal_gamma
 from belman.engine import kernel
 from belman.families import gaussian_unknown
-from belman.families.family import FamilyKernels
+from belman.families.family_kernels import FamilyKernels
 from belman.families.log_normal import LogNormal, bounded_exp
 from belman.families.searches import searched
 from belman.registry import register

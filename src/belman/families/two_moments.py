@@ -17,7 +17,7 @@ from belman import chance
 from belman.beliefs import moments
 from belman.engine import kernel
 from belman.families import atoms, bernoulli
-from belman.families.family import FamilyKernels
+from belman.families.family_kernels import FamilyKernels
 from belman.families.searches import searched
 from belman.special import log_beta
 

@@ -20,7 +20,8 @@ from belman import chance
 from belman.engine import call_address, inlined_kernel, kernel
 from belman.lab.design import Field
 from belman.lab.policy_call import NO_ARM, reset
-from belman.policies.policy import Floats, record
+from belman.policies.ledger import record
+from belman.policies.memory import Floats
 from belman.problems.course import best_of, draw_world, fill_means
 
 NATURE, MIND, WORLD = 0, 1, 2

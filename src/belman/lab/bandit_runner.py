@@ -31,7 +31,9 @@ from belman.lab.policy_call import (
     look_at,
     values_of_turns,
 )
-from belman.policies.policy import Floats, Ledger, Policy
+from belman.policies.ledger import Ledger
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy
 from belman.problems.course import Course
 from belman.problems.problem import Problem
 

@@ -51,7 +51,9 @@ from belman.lab.telling import (
     show,
 )
 from belman.policies.dealing import copy_row, imagine_asks, renew_row
-from belman.policies.policy import Floats, Ledger, any_open
+from belman.policies.ledger import Ledger
+from belman.policies.memory import Floats
+from belman.policies.policy_kernels import any_open
 
 _DOUBT = "variance of ln p that is doubt about the delays, early only"
 _ALARM = "whether delays were found to differ between arms"

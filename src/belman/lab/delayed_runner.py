@@ -25,7 +25,10 @@ from belman.lab.policy_call import (
 )
 from belman.lab.telling import Clock, Delays, Knowledge, Tickets, lose_sight
 from belman.policies.dealing import Deal
-from belman.policies.policy import Floats, Ledger, Policy, share_of_ties
+from belman.policies.ledger import Ledger
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import share_of_ties
 from belman.policies.wrappers.wrapper import own_memory
 from belman.problems.delayed import TELLINGS, Delayed, batched
 from belman.problems.problem import Problem

@@ -44,7 +44,9 @@ from belman.lab.policy_call import (
 from belman.lab.run import check_sizes, run
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.stopping import check_rule, least_contrast, thresholds
-from belman.policies.policy import Floats, Policy, never_finished, pick_most
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import never_finished, pick_most
 from belman.problems.course import FIXED
 from belman.problems.problem import Problem
 

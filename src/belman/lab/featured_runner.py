@@ -31,7 +31,7 @@ from belman.models.shared import learn
 from belman.models.sight import expected_scale, follow, look_at_all
 from belman.policies.dependent import DependentPolicy
 from belman.policies.dependent.policy import pick_rounded
-from belman.policies.policy import Floats
+from belman.policies.memory import Floats
 from belman.problems.featured.featured import Featured
 from belman.problems.problem import Problem
 

@@ -16,7 +16,10 @@ from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.dealing import deal_and_forget, set_to_prior
-from belman.policies.policy import Floats, Ledger, Policy, any_open, choose_open
+from belman.policies.ledger import Ledger
+from belman.policies.memory import Floats
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import any_open, choose_open
 
 #: No arm, and no turn: for calls that ask for half of what they could.
 NO_ARM, NO_TURN = -1, 0

@@ -25,7 +25,7 @@ from belman.lab.delayed_runner import late_part
 from belman.lab.design import Stop, checkpoints
 from belman.lab.featured_runner import scene_of
 from belman.lab.telling import DELAYS
-from belman.policies.policy import Floats
+from belman.policies.memory import Floats
 from belman.problems.course import NEVER
 from belman.problems.delayed import TELLINGS
 from belman.problems.problem import Problem

@@ -19,7 +19,8 @@ from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, WORLD
 from belman.lab.design import Field
 from belman.lab.matching import NOBODY, Workspace, match, match_favourites
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
-from belman.policies.policy import Floats, record
+from belman.policies.ledger import record
+from belman.policies.memory import Floats
 from belman.problems.queueing import BATCHES
 
 GENIE = 3  # the generator that breaks the genie's ties

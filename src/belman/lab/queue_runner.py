@@ -23,7 +23,8 @@ from belman.lab.queue_loop import (
     System,
     serve_runs,
 )
-from belman.policies.policy import Ledger, Policy
+from belman.policies.ledger import Ledger
+from belman.policies.policy import Policy
 from belman.problems.queueing import BATCHES, Queue
 
 

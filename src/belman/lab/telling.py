@@ -28,7 +28,8 @@ from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import call_address, kernel
 from belman.lab.policy_call import NO_TURN
 from belman.policies.dealing import count_provisional, set_to_prior
-from belman.policies.policy import Floats, Ledger, record
+from belman.policies.ledger import Ledger, record
+from belman.policies.memory import Floats
 
 AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS
 DELAYS = 3  # the generator of delays, after those of the bandit

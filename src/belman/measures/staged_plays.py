@@ -24,7 +24,8 @@ from belman.measures.bets import STAKES
 from belman.measures.stop_rules import Separated, Sure
 from belman.policies import BelMan
 from belman.policies.dealing import Deal
-from belman.policies.policy import Floats, Ledger
+from belman.policies.ledger import Ledger
+from belman.policies.memory import Floats
 
 _LASTING, _AHEAD = 20, 4
 _FEWEST = 100.0  # outcomes of a pair before sums are taken for Normal

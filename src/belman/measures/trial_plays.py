@@ -26,14 +26,9 @@ from belman.lab.bandit_runner import in_one_block
 from belman.lab.policy_call import values_of_turns
 from belman.measures.priced_plays import offsets_of
 from belman.policies.dealing import Deal, deal_and_forget
-from belman.policies.policy import (
-    Ledger,
-    Policy,
-    choose_open,
-    record,
-    share_of_ties,
-    to_be_integrated,
-)
+from belman.policies.ledger import Ledger, record
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import choose_open, share_of_ties, to_be_integrated
 from belman.special import a_success_less, chance_above
 
 Floats = NDArray[np.float64]

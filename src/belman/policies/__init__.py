@@ -92,12 +92,9 @@ from belman.policies.change.detectors import (
     WindowTest as WindowTest,
     DETECTORS as DETECTORS,
 )
-from belman.policies.policy import (
-    Ledger as Ledger,
-    Policy as Policy,
-    PolicyKernels as PolicyKernels,
-    POLICIES as POLICIES,
-)
+from belman.policies.ledger import Ledger as Ledger
+from belman.policies.policy import Policy as Policy, POLICIES as POLICIES
+from belman.policies.policy_kernels import PolicyKernels as PolicyKernels
 from belman.policies.wrappers.published import (
     cusum_ucb as cusum_ucb,
     exp3_s as exp3_s,

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from belman.engine import kernel
 from belman.policies.greedy import Held, held_indices
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 
 

@@ -17,7 +17,8 @@ from belman import chance
 from belman.engine import kernel
 from belman.policies.averages import average, known
 from belman.policies.memory import PLACE, Floats, part
-from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.policies.settings import Share, whole
 from belman.registry import register
 

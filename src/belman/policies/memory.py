@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.families.family import term_count
+from belman.families.family_kernels import term_count
 
 Floats = NDArray[np.float64]
 Size = int | str

@@ -1,10 +1,10 @@
 """The contract of a policy: how the state of knowledge becomes an index per arm.
 
-The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a
-policy derives from it. When the ledger of an arm changes, `refresh` renews that arm's part of the
-memory; `indices` gives every arm a number, and the arm with the largest is played, ties broken
-uniformly at random. What changes with the turn alone is the *turn value*, tabulated by the
-dataclass in front.
+The *ledger* (`ledger.py`) holds what was observed and is the same for every policy; the *memory*
+(`memory.py`) holds what a policy derives from it. When the ledger of an arm changes, `refresh`
+renews that arm's part of the memory; `indices` gives every arm a number, and the arm with the
+largest is played, ties broken uniformly at random. What changes with the turn alone is the *turn
+value*, tabulated by the dataclass in front.
 
 A policy needs `indices`; `params` are its settings and `memory` is none unless it says otherwise.
 All else is a capability with a default, which a policy overrides to have it, and which a wrapper
@@ -14,7 +14,7 @@ forwards (`wrappers/wrapper.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -22,19 +22,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman import chance
-from belman.engine import Bundle, inlined_kernel, kernel
 from belman.manifold import least_kl_from_arms
 from belman.policies import memory as memories
-from belman.policies.dealing import deal_by_asks
-from belman.policies.memory import Floats as Floats
-from belman.policies.memory import NoMemory, part
+from belman.policies.ledger import Ledger
+from belman.policies.memory import Floats, NoMemory
+from belman.policies.policy_kernels import PolicyKernels, learns_nothing, to_be_integrated
 from belman.policies.settings import check_settings
 
 if TYPE_CHECKING:
     from belman.families.family import Family
-
-Kernel = Callable[..., Any]
 
 
 class Change(NamedTuple):
@@ -49,205 +45,6 @@ class Change(NamedTuple):
     before: float
     now: float
     sure: float
-
-
-class Ledger(NamedTuple):
-    """What was observed: beliefs; counts, sums and sums of squares of rewards.
-
-    Attributes
-    ----------
-    beliefs
-        The coordinates of the belief about each arm (K × D).
-    plays
-        The number of rewards of each arm (K).
-    sums
-        Their sum (K).
-    squares
-        The sum of their squares (K).
-    """
-
-    beliefs: Floats = part("K", "D", told=True)
-    plays: Floats = part("K", told=True)
-    sums: Floats = part("K", told=True)
-    squares: Floats = part("K", told=True)
-
-    @classmethod
-    def blank(cls, beliefs: Floats) -> Ledger:
-        """Make the ledger of arms with these beliefs (K × D) and no rewards.
-
-        Parameters
-        ----------
-        beliefs
-            The belief about each arm, a row each (K × D).
-
-        Returns
-        -------
-        Ledger
-            The ledger, which holds these beliefs themselves.
-        """
-        return cls(beliefs, *(np.zeros(len(beliefs)) for _ in cls._fields[1:]))
-
-
-@kernel
-def score_by_expected_reward(family, constants, params, ledger, memory, score):
-    """Fill E_a[X] of each arm; an arm whose expectation is infinite comes last."""
-    for a in range(score.size):
-        expected = family.expected_reward(constants, ledger.beliefs[a])
-        score[a] = expected if np.isfinite(expected) else -np.inf
-
-
-@kernel
-def never_finished(family, constants, params, ledger, memory):
-    """For policies that have no stopping rule of their own."""
-    return False
-
-
-@kernel
-def learns_nothing(family, constants, params, ledger, memory, arm, reward):
-    """For policies to which beliefs say all."""
-
-
-@kernel
-def record(family, constants, ledger, arm, reward):
-    """Enter one reward of one arm in the ledger."""
-    family.update(constants, ledger.beliefs[arm], reward)
-    ledger.plays[arm] += 1.0
-    ledger.sums[arm] += reward
-    ledger.squares[arm] += reward * reward
-
-
-@kernel
-def no_refresh(family, constants, params, ledger, memory, arm):
-    """For policies that read the ledger alone."""
-
-
-@kernel
-def leader(value, index):
-    """The largest value of the arms that can be played now."""
-    leading = -np.inf
-    for a in range(index.size):
-        if value[a] > leading and index[a] == index[a]:
-            leading = value[a]
-    return leading
-
-
-@kernel
-def pick(index, rng):
-    """The arm with the largest index and how many share it, one of them drawn uniformly."""
-    best = -np.inf
-    first, ties = 0, 0
-    for a in range(index.size):
-        if index[a] > best:
-            best, first, ties = index[a], a, 1
-        elif index[a] == best:
-            first = a if ties == 0 else first
-            ties += 1
-    if ties > 1:
-        return _nth_tied(index, best, chance.below(rng, ties)), ties
-    return first, ties
-
-
-@kernel
-def _nth_tied(index, best, rank):
-    for a in range(index.size):
-        if index[a] == best:
-            if rank == 0:
-                return a
-            rank -= 1
-    return 0
-
-
-@kernel
-def pick_most(score, count, rng, chosen):
-    """Mark the `count` largest scores (ties drawn uniformly) in `chosen`, and use them up."""
-    for a in range(score.size):
-        chosen[a] = 0.0
-    for _ in range(count):
-        arm, _ = pick(score, rng)
-        chosen[arm] = 1.0
-        score[arm] = np.nan
-
-
-@inlined_kernel
-def choose_by_index(
-    policy, family, constants, params, ledger, memory, turn, turn_value, rng, index
-):
-    """Compute every index and play the largest."""
-    policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
-    return pick(index, rng)
-
-
-@kernel
-def choose_open(
-    policy, family, constants, params, ledger, memory, turn, turn_value, rng, index, closed
-):
-    """Compute every index and play the largest of an arm that is not closed."""
-    for a in range(index.size):
-        index[a] = np.nan if closed[a] else 0.0
-    policy.indices(family, constants, params, ledger, memory, turn, turn_value, rng, index)
-    for a in range(index.size):
-        if closed[a]:
-            index[a] = np.nan
-    return pick(index, rng)
-
-
-@kernel
-def any_open(arms, closed, rng):
-    """Draw an arm that is not closed, uniformly; return it and the number of open arms."""
-    count = 0
-    for a in range(arms):
-        count += closed.size == 0 or not closed[a]
-    rank = chance.below(rng, count)
-    for a in range(arms):
-        if closed.size == 0 or not closed[a]:
-            if rank == 0:
-                return a, count
-            rank -= 1
-    return 0, count
-
-
-@kernel
-def share_of_ties(family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties):
-    """A policy that draws nothing but ties plays each of the best arms with the same chance."""
-    return 1.0 / ties
-
-
-@kernel
-def to_be_integrated(
-    family, constants, params, ledger, memory, turn, turn_value, closed, arm, ties
-):
-    """A policy whose indices are draws: `Policy.chances` needs only the chances of being best."""
-    return np.nan
-
-
-@dataclass(frozen=True)
-class PolicyKernels(Bundle):
-    """The bundle of kernels of a policy, where … stands for family, constants,
-    params, ledger, memory.
-
-    | kernel | what it does |
-    |---|---|
-    | `indices(…, turn, turn_value, rng, index)` | fills the index (K) of every arm |
-    | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
-    | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
-    | `learn(…, arm, reward)` | takes in a reward that beliefs do not keep, before `refresh` |
-    | `choose(policy, …, turn, turn_value, rng, index)` | the arm to play and the number of ties |
-    | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
-    | `finished(…)` | whether the policy's own stopping rule has had enough |
-    | `deal(policy, …, turn, turn_value, n, rng, deal)` | shares out n decisions: `dealing.py` |
-
-    What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
-    measures arms from a leader takes the best of the others (`leader`).
-    """
-
-    indices: Kernel
-    refresh: Kernel = no_refresh
-    propensity: Kernel = share_of_ties
-    learn: Kernel = learns_nothing
-    choose: Kernel = choose_by_index
-    recommend: Kernel = score_by_expected_reward
-    finished: Kernel = never_finished
-    deal: Kernel = deal_by_asks
 
 
 def numbers_of(policy: Any) -> list[float]:

@@ -14,6 +14,7 @@ from belman.errors import (
     StudyError,
     UnknownStudyError,
 )
+from belman.studies import folding, saving
 from belman.studies.log import archives
 from belman.studies.log.chain import Head
 from belman.studies.log.event_log import Event, EventLog, Kind
@@ -71,8 +72,8 @@ class Replica:
                 self._ahead = state.copied() if state.book.is_due(now) else None
             shown = state if self._ahead is None else self._ahead
             if shown is not state:
-                shown.close(now)
-            shown.count_early(now, looking=True)
+                folding.close(shown, now)
+            shown.count_early(now, peek=True)
             return reader(shown)
 
         return self.look(read)
@@ -151,7 +152,7 @@ class Replica:
             head = head.follow(event, self.name)
             if event.number == seen.number:
                 seen.check(event, self.name)
-            state.fold(event)
+            folding.fold(state, event)
         if seen.number > head.number:
             seen.check(None, self.name)
         return state, head
@@ -165,7 +166,7 @@ class Replica:
         if snapshot is not None:
             number, link, text = snapshot
             try:
-                state = State.from_text(text)
+                state = saving.from_text(text)
             except StateError:
                 pass  # the log holds everything that the snapshot did
             else:
@@ -174,7 +175,7 @@ class Replica:
         first = self.log.first(transaction)
         while head.number < first and (event := next(events, None)) is not None:
             head = head.follow(event, self.name)
-            state.fold(event)
+            folding.fold(state, event)
         return state, head
 
     def _is_archived(self, transaction: Transaction, known: Head) -> bool:
@@ -192,7 +193,7 @@ class Replica:
             raise StateError(f"the log of study {self.name!r} does not begin with its creation")
         head = Head().follow(created, self.name)
         state = State.begin(StudySettings.from_json(created.body))
-        state.fold(created)
+        folding.fold(state, created)
         return state, head, events
 
     def folded(self, until: int) -> State:
@@ -208,7 +209,7 @@ class Replica:
                 if event.number > until:
                     break
                 head = head.follow(event, self.name)
-                state.fold(event)
+                folding.fold(state, event)
             return state
 
         return self.storage.run(fold, write=False)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from numpy.typing import ArrayLike
 
 from belman import frames
 from belman.assignment import SigningKey, Weights
 from belman.deciders import validate
-from belman.errors import PolicyError, SettingError, StudyError, shown
+from belman.errors import SettingError, shown
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
@@ -24,7 +23,7 @@ from belman.studies.log.storage import Storage
 from belman.studies.replica import Replica
 from belman.studies.requests import changes, publishing, row_corrections
 from belman.studies.requests.archiving import KEEP, archive_events
-from belman.studies.requests.asking import Ask, ask, record
+from belman.studies.requests.asking import Ask, AskOptions, ask, record
 from belman.studies.requests.correcting import Correction
 from belman.studies.requests.observing import observe
 from belman.studies.requests.row_corrections import Given as RowCorrections
@@ -33,23 +32,23 @@ from belman.studies.requests.rows import Sums, brought, count, digest, have_unit
 from belman.studies.requests.telling import Tell, give_back, tell
 from belman.studies.requests.together import Answer, Request, SpoiltError, answers, first_batch
 from belman.studies.rules.guards import check_guard
-from belman.studies.rules.written import check_arm, check_policy, kept
+from belman.studies.rules.written import check_arm, check_policy
 from belman.studies.signing import signing_keys
 from belman.studies.state import State
 from belman.studies.ticket import Ticket
 from belman.studies.traffic.publishing import VALID_FOR, check_plan, fresh_for
 from belman.studies.unit_of_work import Limits, UnitOfWork, check_key, check_reason
 from belman.studies.views.import_export import past_data
-from belman.studies.views.looking import Looking
+from belman.studies.views.study_views import StudyViews
 
 Given = Mapping[str, Any]
 Clock = Callable[[], float]
-Change = Callable[[State], dict[str, Any] | None]
+Change = Callable[[State, str], dict[str, Any]]
 LIMITS = Limits()
 PastData = Iterable[tuple[Any, ...]] | frames.Given
 
 
-class Study(Looking):
+class Study(StudyViews):
     """A named, durable agent for any number of threads and processes; `open_study` opens one.
 
     Every method that changes the study is one short transaction: it waits its turn, takes in what
@@ -81,27 +80,9 @@ class Study(Looking):
     # Deciding and learning
 
     @overload
-    def ask(
-        self,
-        n: None = None,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        top: int | None = None,
-        attributes: Given | None = None,
-        key: str | None = None,
-    ) -> Ticket: ...
+    def ask(self, n: None = None, **options: Unpack[AskOptions]) -> Ticket: ...
     @overload
-    def ask(
-        self,
-        n: int,
-        *,
-        context: Given | None = None,
-        candidates: Sequence[Given] | None = None,
-        top: int | None = None,
-        attributes: Given | None = None,
-        key: str | None = None,
-    ) -> list[Ticket]: ...
+    def ask(self, n: int, **options: Unpack[AskOptions]) -> list[Ticket]: ...
     def ask(
         self,
         n: int | None = None,
@@ -252,8 +233,7 @@ class Study(Looking):
         """
         plan = check_plan(decisions, every, valid_for, by)
         why = check_reason(reason)
-        if key is not None:
-            check_key(key)
+        check_key(key)
 
         def publish(unit: UnitOfWork) -> tuple[Weights, str]:
             made = publishing.publish(unit, segment, plan, why, key)
@@ -288,8 +268,7 @@ class Study(Looking):
         if not isinstance(weights, Weights):
             raise SettingError(f"weights={shown(weights)} are not a weights document")
         why = check_reason(reason)
-        if key is not None:
-            check_key(key)
+        check_key(key)
         return self._replica.transact(lambda unit: publishing.declare(unit, weights, why, key))
 
     def _segment(self, segment: object) -> str | None:
@@ -369,7 +348,7 @@ class Study(Looking):
         if not batch.arm:
             return 0
         content = digest(batch)
-        own = None if key is None else check_key(key)
+        own = check_key(key)
         if own is None and have_units(batch):
             own = f"rows:{content}"
         self._replica.transact(lambda unit: observe(unit, batch, content, reason, own))
@@ -387,7 +366,7 @@ class Study(Looking):
         if not check_reason(reason).strip():
             raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
         given = row_corrections.brought(rows)
-        own = None if key is None else check_key(key)
+        own = check_key(key)
         return self._replica.transact(
             lambda unit: row_corrections.correct(unit, given, reason, own)
         )
@@ -429,19 +408,11 @@ class Study(Looking):
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide nothing until resumed; tells are welcome all the same."""
-        self._set_paused(True, reason, key)
+        self._change(Kind.PAUSED, reason, changes.paused, key)
 
     def resume(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide again."""
-        self._set_paused(False, reason, key)
-
-    def _set_paused(self, paused: bool, reason: str, key: str | None) -> None:
-        def check(state: State) -> None:
-            if state.paused == paused:
-                words = "is paused already" if paused else "is not paused"
-                raise StudyError(f"study {self.name!r} {words}")
-
-        self._change(Kind.PAUSED if paused else Kind.RESUMED, reason, check, key)
+        self._change(Kind.RESUMED, reason, changes.resumed, key)
 
     def add_arm(
         self,
@@ -453,27 +424,17 @@ class Study(Looking):
     ) -> None:
         """Take in a new arm, or a retired one with what was learnt of it (which takes no prior)."""
         name = check_arm(arm)
-
-        def body(state: State) -> dict[str, Any]:
-            return changes.added(state, name, prior)
-
+        body = partial(changes.added, arm=name, prior=prior)
         self._change(Kind.ARM_ADDED, reason, body, key, name, prior)
 
     def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
         """Play an arm no more; rewards of its tickets still count, and it may come back."""
-        self._change(Kind.ARM_RETIRED, reason, lambda state: changes.retired(state, arm), key, arm)
+        self._change(Kind.ARM_RETIRED, reason, partial(changes.retired, arm=arm), key, arm)
 
     def set_exposure(self, exposure: Exposure, reason: str = "", *, key: str | None = None) -> None:
         """Explore more or less from here on, under a policy that has an exposure."""
         given = as_exposure(exposure)
-
-        def body(state: State) -> dict[str, Any]:
-            changes.check_policy(state)
-            policy = state.decider.policy
-            if "exposure" not in {field.name for field in fields(policy)}:
-                raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
-            return {"policy": kept(replace(policy, exposure=given))}
-
+        body = partial(changes.exposed, exposure=given)
         self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
     def set_policy(self, policy: str | Policy, reason: str = "", *, key: str | None = None) -> None:
@@ -481,12 +442,7 @@ class Study(Looking):
         by its name.
         """
         chosen = check_policy(validate.policy_named(policy))
-
-        def body(state: State) -> dict[str, Any]:
-            changes.check_policy(state, chosen)
-            validate.check_policy(chosen, state.decider.family, len(state.arms))
-            return {"policy": kept(chosen)}
-
+        body = partial(changes.decided, policy=chosen)
         self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)
 
     def set_guard(
@@ -499,12 +455,8 @@ class Study(Looking):
         limit has taken out of play stay out until they are added again.
         """
         limits = check_guard(guard or None) or {}
-
-        def body(state: State) -> dict[str, Any]:
-            return changes.guarded(state, limits, self.name)
-
         asked = sorted((name, limit.text) for name, limit in limits.items())
-        self._change(Kind.GUARD_CHANGED, reason, body, key, asked)
+        self._change(Kind.GUARD_CHANGED, reason, partial(changes.guarded, guard=limits), key, asked)
 
     def spend(
         self,
@@ -517,10 +469,7 @@ class Study(Looking):
         """Count a cost of no ask against the budget, such as that of a call which was decided
         elsewhere; where it was spent on an arm, that says what the arm costs.
         """
-
-        def body(state: State) -> dict[str, Any]:
-            return changes.spent(state, amount, arm, self.name)
-
+        body = partial(changes.spent, cost=amount, arm=arm)
         self._change(Kind.SPENT, reason, body, key, amount, arm)
 
     def ship(
@@ -529,31 +478,22 @@ class Study(Looking):
         """Give all traffic to one arm from here on, by default to the one that is most likely the
         best; `unship` undoes it. Tells count as ever, and floors rest.
         """
-
-        def body(state: State) -> dict[str, Any]:
-            return changes.shipped(state, arm, self.name)
-
-        self._change(Kind.SHIPPED, reason, body, key, arm)
+        self._change(Kind.SHIPPED, reason, partial(changes.shipped, arm=arm), key, arm)
 
     def unship(self, reason: str = "", *, key: str | None = None) -> None:
         """Let the policy decide again; the study does not ship by itself any more."""
-
-        def body(state: State) -> dict[str, Any]:
-            return changes.unshipped(state, self.name)
-
-        self._change(Kind.UNSHIPPED, reason, body, key)
+        self._change(Kind.UNSHIPPED, reason, changes.unshipped, key)
 
     def _change(
         self, kind: Kind, reason: str, body: Change, key: str | None, *request: Any
     ) -> None:
         """Write a change down, unless the same request with the same key was made before."""
         asked = (check_reason(reason), *request)
-        if key is not None:
-            check_key(key)
+        check_key(key)
 
         def work(unit: UnitOfWork) -> None:
             if unit.made_before(key, kind, asked) is None:
-                content = body(unit.state) or {}
+                content = body(unit.state, self.name)
                 arm = content.pop("arm", None)
                 unit.change(kind, key, asked, {"reason": reason, **content}, arm=arm)
 

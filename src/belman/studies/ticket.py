@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
@@ -42,14 +41,13 @@ class Ticket(NamedTuple):
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
     """The ticket of an ask; a chance that is not known is NaN, which SQLite keeps as NULL."""
-    number, _, time, place, draw, chance, _, _, _, text, _ = event
+    number, _, time, place, draw, chance, *_ = event
     assert place is not None
     name = ticket_id(number, secret, mark(event))
     chance = math.nan if chance is None else chance
     found = Ticket(name, register[place], chance, draw == _UNIFORM, time)
-    if text is None:
+    if not (body := event.content):
         return found
-    body = json.loads(text)
     if CANDIDATE in body:
         found = found._replace(arm=body[CHOSEN], candidate=body[CANDIDATE])
     ranking = body.get(RANKING)

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 from belman.deciders import Asking
 from belman.deciders.validate import is_text
 from belman.errors import BudgetError, PausedError, SettingError, StudyError, TicketError, shown
+from belman.studies import saving
 from belman.studies.consequences import consequences, looks
+from belman.studies.deciding import check_budget
+from belman.studies.folding import close, fold, fold_asks
 from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import MOST_WAITING, Event, EventLog, Kind, Tail
 from belman.studies.log.storage import Transaction
@@ -96,7 +99,7 @@ class UnitOfWork:
         event = Event(self.state.number + 1, int(kind), self.now, **content)
         own = None if event.ticket is None else self.mark_of(event.ticket)
         event, self.head = self.head.joined(event, own)
-        self.state.fold(event)
+        fold(self.state, event)
         self.log.add([event])
         self.changes += kind == Kind.CHANGE_NOTICED
         self.follow()
@@ -107,7 +110,7 @@ class UnitOfWork:
         """
         while some := list(islice(rows, MOST_WAITING)):
             asks, self.head = self.head.joined_all(some, self._mark)
-            self.state.fold_asks(asks)
+            fold_asks(self.state, asks)
             self.log.add(asks)
             yield from asks
 
@@ -125,7 +128,7 @@ class UnitOfWork:
     def close(self) -> None:
         """Count what has closed by now; an event of this time has to follow."""
         self.dirty = True
-        self.state.close(self.now)
+        close(self.state, self.now)
 
     def close_and_play(self) -> None:
         """Count what has closed by now, and write down what follows from it; refuse where the study
@@ -145,7 +148,7 @@ class UnitOfWork:
     def keep_snapshot(self) -> None:
         """Write down what happened, and a snapshot of where it led."""
         self.log.write()
-        self.log.keep_snapshot(*self.head, self.state.to_text())
+        self.log.keep_snapshot(*self.head, saving.to_text(self.state))
 
     # Once under a key
 
@@ -168,10 +171,8 @@ class UnitOfWork:
         one.
         """
         before = None if key is None else self.log.keyed(f"{key}/change")
-        if before is not None:
-            content = json.loads(before.body or "{}")
-            if content["request"] != _digest(kind, request):
-                raise used_for_another(key, before.kind)
+        if before is not None and before.content["request"] != _digest(kind, request):
+            raise used_for_another(key, before.kind)
         return before
 
     # Checks
@@ -185,7 +186,7 @@ class UnitOfWork:
     def check_budget(self, count: int, asking: Asking) -> None:
         """Refuse where the budget has no room; what was written down at this time stays."""
         try:
-            self.state.check_budget(count, asking, self.now, self.name)
+            check_budget(self.state, count, asking, self.now, self.name)
         except BudgetError:
             self.dirty = self.dirty and self.state.number == self._before
             raise
@@ -249,8 +250,10 @@ def is_writable(text: str) -> bool:
     return "\0" not in text and is_text(text)
 
 
-def check_key(key: object) -> str:
-    """A key of a request."""
+def check_key(key: object) -> str | None:
+    """The key of a request, where it has one."""
+    if key is None:
+        return None
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
         allowed = f"it must be a string of 1 to {LONGEST} characters"
         raise SettingError(f"key={shown(key)} is not a key: {allowed}")

@@ -19,7 +19,8 @@ from belman import chance
 from belman.engine import leaves
 from belman.families.family import Floats
 from belman.measures.best import best_probabilities
-from belman.policies.policy import Ledger, any_open, choose_open, record
+from belman.policies.ledger import Ledger, record
+from belman.policies.policy_kernels import any_open, choose_open
 from belman.testing.cases import ALARM, Faults
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from belman.engine import kernel
 from belman.errors import FamilyError, PriorError, RewardError
-from belman.families.family import Family, Floats, term_count
+from belman.families.family import Family, Floats
+from belman.families.family_kernels import term_count
 from belman.testing.cases import FamilyCase, Faults, checks_in, close, refuses, row, slope
 
 _TAILS = [1e-12, 1e-6, 1 - 1e-6, 1 - 1e-12]

@@ -3,7 +3,7 @@
 The rule is that of dependent arms (docs/guide/continuous.md): with ν = noise / variance of f, the
 surprise x = ln(t / (ν + 1)), at least 0, and ℓ(x) = p + x²/(x + q), the leader's optimistic value
 is U = mean + √(2ℓ(x)·variance), and the index of a point is ℓ(x) − (U − mean)²/(2·variance). The
-leader's own index is 0. The point of the largest index is played (`looking.py`), but for the first
+leader's own index is 0. The point of the largest index is played (`search.py`), but for the first
 points, which are spread evenly, and for asks 9, 16, 25, …, which go to the largest mean + 4
 deviations, so that a hill is found too where the belief has little hope. Asks that are out count
 as if they had brought what is expected.
@@ -26,7 +26,6 @@ from belman.deciders import state_file, validate
 from belman.deciders.box import points
 from belman.deciders.box.box import TAKEN, Box
 from belman.deciders.box.contexts import Contexts, Kind
-from belman.deciders.box.looking import SPREAD, Seen, evenly, look
 from belman.deciders.box.points import Context, Points
 from belman.deciders.box.processes import (
     Belief,
@@ -37,6 +36,7 @@ from belman.deciders.box.processes import (
     next_search,
     searched,
 )
+from belman.deciders.box.search import SPREAD, Seen, evenly, search
 from belman.deciders.decider import Among, Asking, Choice, Decider, Plain
 from belman.deciders.learnt import Anew, Sums
 from belman.deciders.shares import NO_SHARES, Shares
@@ -226,7 +226,7 @@ class BoxDecider(Decider):
         asks = self.rewards + len(self._out)
         if asks < 2 * len(self.space) + 1:
             return self.space.point(evenly(1, self._shift, asks)[0])
-        seen = self._look(context)
+        seen = self._search(context)
         if math.isqrt(asks) > math.isqrt(asks - 1):
             hoped = seen.mean + _HOPE * np.sqrt(seen.variance)
             return self.space.point(seen.places[int(np.argmax(hoped))])
@@ -309,7 +309,7 @@ class BoxDecider(Decider):
 
     def explain(self, asking: Asking) -> Table:
         """Return the points with the largest index, and the leader: that of the largest mean."""
-        seen = self._look(asking.context or {})
+        seen = self._search(asking.context or {})
         best = np.argsort(-seen.indices, kind="stable")[:_EXPLAINED].tolist()
         rows = [*best, *([] if seen.leader in best else [seen.leader])]
         at = [self.space.point(seen.places[row]) for row in rows]
@@ -348,7 +348,7 @@ class BoxDecider(Decider):
 
     def best(self, level: float, asking: Asking = _NOWHERE) -> dict[str, float]:
         """Return the point of the highest expected reward, that reward, and its interval."""
-        seen = self._look(asking.context or {})
+        seen = self._search(asking.context or {})
         point = self.space.point(seen.places[seen.leader])
         [row] = self.beliefs_at([point], level, asking)
         return row
@@ -359,12 +359,12 @@ class BoxDecider(Decider):
             self._belief = Belief(Knowledge(self._points, self._contexts), self._bank)
         return self._belief
 
-    def _look(self, context: Context) -> Seen:
-        """Look for the next point and the best one, with asks that are out taken in."""
+    def _search(self, context: Context) -> Seen:
+        """Search for the next point and the best one, with asks that are out taken in."""
         belief, asks = self._believed(), self.rewards + len(self._out)
         if self._out:
             belief = belief.with_out(self._newest())
-        return look(
+        return search(
             lambda places: belief.moments(places, context),
             self._indices,
             self._points.places,

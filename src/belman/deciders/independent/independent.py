@@ -123,17 +123,16 @@ class IndependentDecider(Decider):
         if self._drawn:
             self._drawn.clear()
         batch, found = n > 1, list[Choice]()
-        if shares is NO_SHARES or not (shares.floored or shares.uniform):
-            closed = _NONE_CLOSED if among is None else self._closed(among)
-            draw = Draw.RANDOM if self._draws and self.leaves_all_a_chance else Draw.POLICY
-            alike: dict[tuple[int, float], Choice] = {}  # shared, since they are many
-            for i in range(n):
-                key = self._decide(closed, batch, i)
-                if key not in alike:
-                    alike[key] = Choice(self._arms[key[0]], self.turn, key[1], draw)
-                found.append(alike[key])
-        else:
-            found = self._choose_beside(n, among, shares, batch)
+        if shares is not NO_SHARES and (shares.floored or shares.uniform):
+            return self._choose_beside(n, among, shares, batch)
+        closed = _NONE_CLOSED if among is None else self._closed(among)
+        draw = Draw.RANDOM if self._draws and self.leaves_all_a_chance else Draw.POLICY
+        alike: dict[tuple[int, float], Choice] = {}  # shared, since they are many
+        for i in range(n):
+            key = self._decide(closed, batch, i)
+            if key not in alike:
+                alike[key] = Choice(self._arms[key[0]], self.turn, key[1], draw)
+            found.append(alike[key])
         return found
 
     def _choose_beside(self, n: int, among: Among, shares: Shares, batch: bool) -> list[Choice]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from belman.engine import LATER, Call, entry, kernel
 from belman.policies.dealing import count_provisional, renew_row
-from belman.policies.policy import any_open, choose_open, record
+from belman.policies.ledger import record
+from belman.policies.policy_kernels import any_open, choose_open
 
 
 @kernel
@@ -73,18 +74,9 @@ def decide(
 ):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
     renew(
-        policy,
-        family,
-        constants,
-        params,
-        truth,
-        provisional,
-        working,
-        memory,
-        pending,
-        stale,
+        policy, family, constants, params, truth, provisional, working, memory, pending, stale,
         scratch,
-    )
+    )  # fmt: skip
     shut = closed[: closed.size if limited else 0]
     if limited:
         arm, ties = choose_open(
@@ -111,18 +103,9 @@ def survey(
 ):  # fmt: skip
     """The index of every arm, without choosing."""
     renew(
-        policy,
-        family,
-        constants,
-        params,
-        truth,
-        provisional,
-        working,
-        memory,
-        pending,
-        stale,
+        policy, family, constants, params, truth, provisional, working, memory, pending, stale,
         scratch,
-    )
+    )  # fmt: skip
     index[:] = 0.0
     policy.indices(family, constants, params, working, memory, turn, turn_value, rng, index)
 

@@ -20,7 +20,9 @@ from belman.measures.report import Known
 from belman.policies import Forced, Ledger, Policy
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.stopping import least_contrast
-from belman.policies.policy import Change, Floats, pick_most
+from belman.policies.memory import Floats
+from belman.policies.policy import Change
+from belman.policies.policy_kernels import pick_most
 from belman.table import Table
 
 _FADED = "a discount below 1 forgets, and a faded sum is not a sum of independent rewards"

@@ -20,7 +20,7 @@ from belman.engine import LATER, entry, kernel
 from belman.measures.best import best_probabilities
 from belman.policies import Forced, Policy
 from belman.policies.dealing import Deal, deal_untried, largest
-from belman.policies.policy import pick, share_of_ties, to_be_integrated
+from belman.policies.policy_kernels import pick, share_of_ties, to_be_integrated
 
 Floats = NDArray[np.float64]
 
@@ -35,18 +35,9 @@ def share_out(
 ):  # fmt: skip
     """Bring what the policy sees up to date, and deal so many decisions."""
     renew(
-        policy,
-        family,
-        constants,
-        params,
-        truth,
-        provisional,
-        working,
-        memory,
-        pending,
-        stale,
+        policy, family, constants, params, truth, provisional, working, memory, pending, stale,
         scratch,
-    )
+    )  # fmt: skip
     left = decisions
     if untried_first:
         left = deal_untried(policy, family, constants, params, working, memory, left, deal)

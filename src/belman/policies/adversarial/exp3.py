@@ -25,7 +25,7 @@ from belman import chance
 from belman.engine import kernel
 from belman.policies.adversarial.tsallis_inf import Adversarial, bundle_with
 from belman.policies.memory import Floats, part, rearranged
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import Bounded, scaled
 from belman.policies.settings import Inside, Turns, number
 from belman.registry import register

@@ -24,7 +24,7 @@ import numpy as np
 from belman import chance
 from belman.engine import factory, kernel
 from belman.policies.memory import Floats, part, rearranged
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import Bounded, scaled
 from belman.policies.settings import Flag
 from belman.registry import register

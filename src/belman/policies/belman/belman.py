@@ -34,8 +34,10 @@ from belman.policies.belman.evidence import columns, evidence_against, what_is_e
 from belman.policies.belman.evidence import indices as surprise_and_evidence
 from belman.policies.belman.evidence import refresh as judge
 from belman.policies.belman.waterfilling import deal_by_level
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats, Sizes, blank, part
-from belman.policies.policy import Ledger, Policy, PolicyKernels, leader
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, leader
 from belman.registry import register
 
 

@@ -40,8 +40,9 @@ from belman.engine import inlined_kernel, kernel
 from belman.families.family import Family
 from belman.manifold import distance_on_beliefs
 from belman.policies.averages import keep_terms_of
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Ledger, leader
+from belman.policies.policy_kernels import leader
 from belman.special import log_from_one
 
 MEAN, WORTH, LOG_WORTH, SHARPER, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged

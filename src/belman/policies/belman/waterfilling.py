@@ -29,7 +29,7 @@ from belman.policies.belman.evidence import (
     shared_sharpness,
 )
 from belman.policies.dealing import SINGLY, deal_by_asks, deal_to
-from belman.policies.policy import leader
+from belman.policies.policy_kernels import leader
 from belman.special import log_from_one
 
 _STAGE = 15.0  # plays so far that a stage deals

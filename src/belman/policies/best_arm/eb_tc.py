@@ -40,7 +40,7 @@ from belman.policies.best_arm.top_two import (
     refresh,
 )
 from belman.policies.memory import Floats
-from belman.policies.policy import share_of_ties, to_be_integrated
+from belman.policies.policy_kernels import share_of_ties, to_be_integrated
 from belman.policies.scale import SubGaussian
 from belman.policies.settings import FromZero, Inside
 from belman.registry import register

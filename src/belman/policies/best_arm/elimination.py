@@ -27,7 +27,8 @@ from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import average, known
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import Arms, Turns
 from belman.registry import register
 

@@ -32,7 +32,8 @@ from belman.policies.best_arm.elimination import (
     value,
 )
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.registry import register
 
 

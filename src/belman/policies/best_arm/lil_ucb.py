@@ -29,7 +29,7 @@ from belman.policies.averages import average, known
 from belman.policies.memory import Floats, part
 from belman.policies.optimism.light_tailed import light_tailed_indices
 from belman.policies.optimism.ucb1 import MeanAndWidth
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import SubGaussian
 from belman.policies.settings import FromZero, Inside, Positive, number
 from belman.registry import register

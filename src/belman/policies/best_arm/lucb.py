@@ -28,7 +28,8 @@ from belman.errors import PolicyError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, farthest, known, plays_needed, variance
 from belman.policies.memory import PLACE, Floats, part
-from belman.policies.policy import Policy, PolicyKernels, pick_most
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick_most
 from belman.policies.scale import SubGaussian, ends_of_rewards, interval
 from belman.policies.settings import Arms, FromZero, Inside
 from belman.registry import register

@@ -19,7 +19,12 @@ from belman import chance
 from belman.engine import factory, kernel
 from belman.policies.averages import LEAST_SPREAD, ByAverages, keep_moments, keep_terms
 from belman.policies.memory import PLACE, Floats, part
-from belman.policies.policy import Kernel, PolicyKernels, never_finished, score_by_expected_reward
+from belman.policies.policy_kernels import (
+    Kernel,
+    PolicyKernels,
+    never_finished,
+    score_by_expected_reward,
+)
 from belman.policies.settings import Inside
 
 _NOBODY = -1

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import kernel
 from belman.families.family import Family
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats
-from belman.policies.policy import Ledger, Policy, PolicyKernels, pick, to_be_integrated
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick, to_be_integrated
 from belman.policies.settings import PositiveShare
 from belman.policies.thompson.thompson import chances_of_largest
 from belman.registry import register

@@ -20,7 +20,7 @@ import numpy as np
 from belman.engine import kernel
 from belman.policies.averages import ByAverages, keep_moments
 from belman.policies.memory import PLACE, Floats, part
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 
 _STEPS = 100

@@ -34,7 +34,7 @@ from belman.policies.best_arm.top_two import (
 )
 from belman.policies.memory import PLACE, Floats, part
 from belman.policies.optimism.kl_bound import race, renew, survey
-from belman.policies.policy import leader, share_of_ties
+from belman.policies.policy_kernels import leader, share_of_ties
 from belman.policies.scale import SubGaussian
 from belman.registry import register
 

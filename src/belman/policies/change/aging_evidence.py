@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS
+from belman.families.family_kernels import TERMS
 from belman.policies.averages import keep_terms
 from belman.policies.belman.evidence import phi, shift
 from belman.policies.change import fading_bank, run_lengths
@@ -36,7 +36,7 @@ from belman.policies.change.run_lengths import (
     least_said,
 )
 from belman.policies.memory import Floats, part, record
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 
 POOL, REACH, MOST, SURE, RENEWAL, PRIOR_MEAN, PRIOR_WORTH = 0, 1, 2, 3, 4, 5, 6
 UNIT, MEMBERS, SIZE, SPANS = 7, 8, 9, 10  # seconds of a unit of time (0: turns), and sizes

@@ -26,8 +26,9 @@ from belman.policies.change.aging_evidence import (
     time_of_decision,
 )
 from belman.policies.change.run_lengths import EVENTS, NOTICED, NOW, TURN, WEIGHT, elapsed_at, gone
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats, rearranged
-from belman.policies.policy import Change, Ledger, Policy
+from belman.policies.policy import Change, Policy
 from belman.policies.settings import is_number, number, require, whole
 from belman.registry import register
 

@@ -20,7 +20,8 @@ from belman.models.model import Model
 from belman.policies import memory as memories
 from belman.policies.memory import Floats as Floats
 from belman.policies.memory import part
-from belman.policies.policy import numbers_of, pick
+from belman.policies.policy import numbers_of
+from belman.policies.policy_kernels import pick
 from belman.policies.settings import check_settings
 
 Kernel = Callable[..., Any]

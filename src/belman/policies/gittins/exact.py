@@ -21,7 +21,8 @@ from belman.policies.gittins import exact_table
 from belman.policies.gittins.exact_table import nodes, place
 from belman.policies.gittins.table import kept_table
 from belman.policies.memory import Floats
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import Turns
 from belman.registry import register
 

@@ -33,7 +33,8 @@ from belman.policies.gittins.normal import between, keep_normal_belief
 from belman.policies.gittins.normal_table import NODES, STEP
 from belman.policies.gittins.table import kept_table
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import Positive, Turns
 from belman.registry import register
 

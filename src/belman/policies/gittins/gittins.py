@@ -25,7 +25,8 @@ from belman.policies.gittins import table
 from belman.policies.gittins.table import kept_table
 from belman.policies.greedy import Held, held_indices
 from belman.policies.memory import Floats
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import Turns, number
 from belman.registry import register
 

@@ -31,7 +31,7 @@ from belman.policies.gittins.normal_table import NODES
 from belman.policies.gittins.table import kept_table
 from belman.policies.greedy import held_indices
 from belman.policies.memory import Floats
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 
 #: The distance of the quartiles of a normal law, in deviations.

@@ -18,7 +18,8 @@ from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.gittins.normal import normal_belief
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 from belman.special import beta_cdf, log_beta
 

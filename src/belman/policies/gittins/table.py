@@ -22,7 +22,7 @@ import numpy as np
 
 from belman.engine import cache_directory, entry, kernel
 from belman.files import write_atomically
-from belman.policies.policy import Floats
+from belman.policies.memory import Floats
 
 COUNTS = 400  # rows of nodes that are kept
 _NEGLIGIBLE = 1e-9  # of W

@@ -17,7 +17,8 @@ from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.policies.settings import MOST_EXPONENT, Turns, number
 from belman.registry import register
 from belman.special import log_beta

@@ -25,7 +25,8 @@ import numpy as np
 from belman.engine import kernel
 from belman.policies.averages import ByAverages, against, keep_standing
 from belman.policies.memory import Floats, part
-from belman.policies.policy import PolicyKernels, leader, log_turns
+from belman.policies.policy import log_turns
+from belman.policies.policy_kernels import PolicyKernels, leader
 from belman.policies.settings import FromZero, Share
 from belman.registry import register
 

@@ -12,11 +12,13 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.families import FAMILIES
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import Family
+from belman.families.family_kernels import FamilyKernels
 from belman.policies.averages import plays_needed
 from belman.policies.memory import Floats
 from belman.policies.optimism.kl_bound import Memory, race, renew, survey
-from belman.policies.policy import Policy, PolicyKernels, pick
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.policies.scale import ends_of_rewards, interval
 
 _OWN = "own"

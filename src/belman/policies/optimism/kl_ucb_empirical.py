@@ -25,7 +25,8 @@ import math
 import numpy as np
 
 from belman.engine import kernel
-from belman.policies.policy import PolicyKernels, log_turns
+from belman.policies.policy import log_turns
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.resampling.empirical import CELLS, Empirical, empirical_learn, k_inf
 from belman.policies.settings import Turns
 from belman.registry import register

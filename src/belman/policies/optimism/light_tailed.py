@@ -26,7 +26,7 @@ from belman.families.family import Family
 from belman.policies.averages import keep_average
 from belman.policies.memory import Floats, part
 from belman.policies.optimism.ucb1 import MeanAndWidth
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import SubGaussian
 from belman.policies.settings import Positive, Turns
 from belman.registry import register

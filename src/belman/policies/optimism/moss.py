@@ -22,7 +22,7 @@ from belman.families.family import Family
 from belman.policies.averages import Mean, average, keep_average, known
 from belman.policies.memory import Floats, part
 from belman.policies.optimism.kl_ucb import with_log_log
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import Bounded
 from belman.policies.settings import FromZero
 from belman.registry import register

@@ -21,7 +21,8 @@ import numpy as np
 from belman.engine import kernel
 from belman.policies.averages import Mean, keep_average, variance
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import Bounded
 from belman.policies.settings import Positive, Turns
 from belman.registry import register

@@ -17,7 +17,7 @@ import numpy as np
 from belman.engine import kernel
 from belman.policies.averages import keep_average, variance
 from belman.policies.memory import Floats, part
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.scale import Bounded
 from belman.policies.settings import MOST_EXPONENT, Flag, number
 from belman.registry import register

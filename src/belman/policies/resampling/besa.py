@@ -16,7 +16,7 @@ import numpy as np
 from belman import chance
 from belman.engine import kernel
 from belman.policies.memory import Floats, part
-from belman.policies.policy import PolicyKernels, to_be_integrated
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.resampling.empirical import CELLS, SEEN, SUM, sub_sample_mean, whole_grid_learn
 from belman.policies.scale import Bounded
 from belman.registry import register

@@ -35,7 +35,7 @@ import numpy as np
 from belman import chance
 from belman.engine import kernel
 from belman.policies.averages import known
-from belman.policies.policy import PolicyKernels, to_be_integrated
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.resampling.empirical import (
     CELLS,
     SEEN,

@@ -30,7 +30,8 @@ import numpy as np
 from belman import chance
 from belman.engine import factory, kernel
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Kernel, Policy, PolicyKernels, share_of_ties, to_be_integrated
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import Kernel, PolicyKernels, share_of_ties, to_be_integrated
 from belman.policies.settings import whole
 from belman.registry import register
 

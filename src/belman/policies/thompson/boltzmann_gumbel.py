@@ -16,9 +16,10 @@ from belman import chance
 from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.averages import keep_average
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats
 from belman.policies.optimism.ucb1 import MeanAndWidth
-from belman.policies.policy import Ledger, PolicyKernels, to_be_integrated
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.scale import SubGaussian
 from belman.policies.thompson.thompson import chances_of_largest
 from belman.registry import register

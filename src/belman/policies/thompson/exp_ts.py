@@ -25,8 +25,9 @@ from belman import chance
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.averages import ByAverages, farthest, keep_moments, keep_terms, plays_needed
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Ledger, PolicyKernels, to_be_integrated
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.thompson.thompson import chances_of_largest
 from belman.registry import register
 

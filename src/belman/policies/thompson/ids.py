@@ -17,8 +17,10 @@ import numpy as np
 from belman import chance
 from belman.engine import kernel
 from belman.families.family import Family
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Ledger, Policy, PolicyKernels
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import TwoDraws
 from belman.policies.thompson.information import (
     NODES,

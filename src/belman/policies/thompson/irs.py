@@ -26,7 +26,8 @@ from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels, to_be_integrated
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.settings import whole
 from belman.registry import register
 from belman.special import after_reward, beta_cdf, chance_above, expected_most, log_beta

@@ -29,10 +29,10 @@ import numpy as np
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import FamilyKernels
+from belman.families.family_kernels import FamilyKernels
 from belman.policies.optimism.kl_bound import LAW, renew
 from belman.policies.optimism.kl_policy import KLPolicy, by_divergence, family_of
-from belman.policies.policy import PolicyKernels
+from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 
 

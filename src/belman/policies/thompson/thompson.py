@@ -21,7 +21,8 @@ from belman import chance
 from belman.engine import inlined_kernel, kernel
 from belman.families.family import Family
 from belman.policies.memory import Floats
-from belman.policies.policy import Policy, PolicyKernels, to_be_integrated
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.scale import Bounded
 from belman.policies.settings import Allowed
 from belman.registry import register

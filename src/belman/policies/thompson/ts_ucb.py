@@ -23,7 +23,8 @@ from belman import chance
 from belman.engine import kernel
 from belman.policies.averages import keep_average
 from belman.policies.memory import Floats, part
-from belman.policies.policy import Policy, PolicyKernels, to_be_integrated
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, to_be_integrated
 from belman.policies.scale import SubGaussian
 from belman.policies.settings import Draws, Positive, PositiveShare, Turns
 from belman.registry import register

@@ -18,9 +18,11 @@ from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.belman.belman import BelMan
 from belman.policies.dealing import set_to_prior
+from belman.policies.ledger import Ledger
+from belman.policies.ledger import record as enter
 from belman.policies.memory import Floats, part, record
-from belman.policies.policy import Ledger, Policy, PolicyKernels
-from belman.policies.policy import record as enter
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import number
 from belman.policies.wrappers.wrapper import OwnLedger, around, is_news
 from belman.registry import register

@@ -12,7 +12,7 @@ from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.memory import Floats
-from belman.policies.policy import PolicyKernels, learns_nothing, pick
+from belman.policies.policy_kernels import PolicyKernels, learns_nothing, pick
 from belman.policies.settings import MOST, MOST_EXPONENT, FromOne, number
 from belman.policies.wrappers.wrapper import Wrapper
 from belman.registry import register

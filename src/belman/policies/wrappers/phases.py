@@ -17,14 +17,10 @@ from belman.families.family import Family
 from belman.policies.averages import plays_needed
 from belman.policies.best_arm.stopping import contrast
 from belman.policies.best_arm.top_two_thompson import TopTwoThompson
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats, Sizes, blank, part, whole_parts
-from belman.policies.policy import (
-    Ledger,
-    Policy,
-    PolicyKernels,
-    learns_nothing,
-    score_by_expected_reward,
-)
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, learns_nothing, score_by_expected_reward
 from belman.policies.settings import number, require, whole
 from belman.policies.thompson.thompson import Thompson
 from belman.registry import register

@@ -18,10 +18,12 @@ from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.change.detectors import MARKS, Detector, GLRTest
 from belman.policies.dealing import set_to_prior
+from belman.policies.ledger import Ledger
+from belman.policies.ledger import record as enter
 from belman.policies.memory import Floats, part, record
 from belman.policies.optimism.kl_ucb import KLUCB
-from belman.policies.policy import Ledger, Policy, PolicyKernels, pick
-from belman.policies.policy import record as enter
+from belman.policies.policy import Policy
+from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.policies.settings import is_number, require
 from belman.policies.wrappers.wrapper import OwnLedger, around, is_news
 from belman.registry import register

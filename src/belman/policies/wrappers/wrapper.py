@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies import memory as memories
+from belman.policies.ledger import Ledger
 from belman.policies.memory import Floats
-from belman.policies.policy import Change, Ledger, Policy, PolicyKernels
+from belman.policies.policy import Change, Policy
+from belman.policies.policy_kernels import PolicyKernels
 from belman.policies.settings import require
 from belman.policies.thompson.thompson import Thompson
 

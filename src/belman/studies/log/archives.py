@@ -39,7 +39,7 @@ def named_in(events: Sequence[Event]) -> list[Archive]:
     """
     if not events:
         return []
-    found = json.loads(events[-1].body or "{}")["files"]
+    found = events[-1].content["files"]
     return [Archive(file, Head(last, bytes.fromhex(link))) for file, last, link in found]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import json
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cache
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from belman.studies.log.storage import Storage, Transaction
 
@@ -54,6 +55,12 @@ class Event(NamedTuple):
     key: str | None = None
     body: str | None = None
     link: bytes = b""  # to the event before it, see chain.py
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What its body says."""
+        found: dict[str, Any] = json.loads(self.body) if self.body else {}
+        return found
 
 
 _COLUMNS = ", ".join(Event._fields)

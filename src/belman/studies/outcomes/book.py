@@ -37,6 +37,8 @@ CHANCES, DEFERRED, SLOT = "chances", "deferred", "slot"
 SHARES = "shares"
 #: Rows in bulk that count at once, each in its context.
 TOLD = "told"
+#: When the ticket of a correction was asked for, and its context.
+ASKED = "asked"
 Time = Annotated[float, is_time]
 
 

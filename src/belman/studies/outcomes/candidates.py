@@ -96,7 +96,7 @@ def whole(
             if event is None:
                 raise StudyError(f"the candidates of event {number:,} are archived")
             assert event.kind == Kind.ASKED
-            brought = json.loads(event.body or "{}")[CANDIDATES]
+            brought = event.content[CANDIDATES]
             asks[number] = [one for one in brought if not isinstance(one, list)]
         return asks[number][place]
 

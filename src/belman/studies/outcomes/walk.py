@@ -6,7 +6,6 @@ has a rule of its own for what counts.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -38,7 +37,7 @@ def walk(
     """
     book = Book().under(settings)
     for event in events:
-        body = json.loads(event.body) if event.body is not None else {}
+        body = event.content
         if event.kind in _ABOUT_TICKETS and event.ticket not in book.open:
             continue
         step = Step(event, body, book.close(event.time), book.take(event, body))

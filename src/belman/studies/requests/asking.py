@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from belman import codec
 from belman.deciders import Asking, validate
-from belman.errors import ArmError, RewardError, SettingError, listing, nearest, shown
+from belman.errors import ArmError, RewardError, SettingError, shown
+from belman.studies.deciding import chances_of_last, decide
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
 from belman.studies.outcomes.book import (
     CHANCES,
@@ -25,6 +26,16 @@ from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.traffic.spending import PRICE
 from belman.studies.unit_of_work import UnitOfWork, check_key
+
+
+class AskOptions(TypedDict, total=False):
+    """What an ask may be given by name, as `Ask` has it."""
+
+    context: Mapping[str, Any] | None
+    candidates: Sequence[Mapping[str, Any]] | None
+    top: int | None
+    attributes: Mapping[str, Any] | None
+    key: str | None
 
 
 class Ask(NamedTuple):
@@ -60,7 +71,8 @@ def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
         body[DEFERRED] = True
     if request.slot is not None:
         body[SLOT] = request.slot
-    if request.key is not None and (given := _given(unit, request, check_key(request.key), body)):
+    key = check_key(request.key)
+    if key is not None and (given := _given(unit, request, key, body)):
         return given
     unit.check_playing()
     unit.check_budget(request.tickets, asking)
@@ -80,10 +92,10 @@ def _rows(
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
     first, places = state.number + 1, state.places
     ranking = None if request.top is None else state.ready().rank(asking)
-    decided, own, rest = state.decide(request.tickets, asking, now)
+    decided, own, rest = decide(state, request.tickets, asking, now)
     likely_first = None
     if ranking is not None and request.tickets == 1:
-        likely_first = state.chances_of_last(asking)
+        likely_first = chances_of_last(state, asking)
     known = codec.copied(state.catalogue) if asking.candidates is not None else None
     for i, (arm, _, likely, draw, context, candidate) in enumerate(decided):
         if request.key is not None:
@@ -135,7 +147,7 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
     for event in unit.log.after(first.number - 1, at_once):  # they lie together
         if event.key != f"{key}/{len(found)}":
             break
-        before = json.loads(event.body or "{}")
+        before = event.content
         if CANDIDATES in before:
             known = unit.state.catalogue
             before[CANDIDATES] = whole(before[CANDIDATES], known, unit.log.event)
@@ -201,8 +213,7 @@ def record(
     """Learn past data, checked as a whole before any of it counts; the count. `numbers` are those
     of the rows where they were brought from.
     """
-    if key is not None:
-        check_key(key)
+    check_key(key)
     request = (reason, *rows)
     if unit.made_before(key, Kind.RECORDED, request) is not None:
         return len(rows)
@@ -239,8 +250,7 @@ def _checked(
         give = f"give (arm, reward), or (arm, reward, {third})"
         raise SettingError(f"row {i} of the past data is {shown(row)}: {give}") from None
     if place is None:
-        there = f"this study knows {listing(known)}{nearest(arm, known)}"
-        raise ArmError(f"row {i}: unknown arm {shown(arm)}: {there}")
+        raise ArmError(f"row {i}: {validate.unknown_arm(arm, known, 'this study knows')}")
     try:
         outcome = Outcome(place, unit.now, reward=unit.check_reward(reward))
         if not in_contexts:

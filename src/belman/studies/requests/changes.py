@@ -1,8 +1,9 @@
-"""What the events of arms that come and go keep, checked against the state that they change."""
+"""What the events keep that change a study, checked against the state that they change."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import fields, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -10,17 +11,35 @@ from numpy.typing import ArrayLike
 from belman import codec
 from belman.deciders import validate
 from belman.deciders.segmented.segmented import check_segmented_policy
-from belman.errors import ArmError, PolicyError, RewardError, StudyError, listing, nearest, shown
+from belman.errors import ArmError, PolicyError, RewardError, StudyError, shown
+from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.studies.consequences import standing
 from belman.studies.rules.attributes import check_few
 from belman.studies.rules.guards import Guard
 from belman.studies.rules.metrics import MOST, check_metrics
+from belman.studies.rules.written import kept
 from belman.studies.settings.checks import check_priced
 from belman.studies.state import State
 
+Body = dict[str, Any]
 
-def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any]:
+
+def paused(state: State, study: str) -> Body:
+    """A study that decides."""
+    if state.paused:
+        raise StudyError(f"study {study!r} is paused already")
+    return {}
+
+
+def resumed(state: State, study: str) -> Body:
+    """A study that decides nothing."""
+    if not state.paused:
+        raise StudyError(f"study {study!r} is not paused")
+    return {}
+
+
+def added(state: State, study: str, arm: Hashable, prior: ArrayLike | None) -> Body:
     """A new arm with its prior, or one that was retired."""
     validate.check_new(arm, state.arms)
     if arm in state.places:
@@ -39,18 +58,33 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
     return {"arm": len(state.register), "name": encoded, "prior": belief}
 
 
-def check_policy(state: State, policy: Policy | None = None) -> None:
-    """Refuse another policy, or the same with another exposure, where contexts do not allow it."""
+def _check_changeable(state: State) -> None:
     if state.settings.has_features:
         remedy = "it was chosen when the study was created"
         raise PolicyError(f"the policy of a study along features cannot change: {remedy}")
-    if state.spending is not None and policy is not None:
+
+
+def exposed(state: State, study: str, exposure: Exposure) -> Body:
+    """The policy with another exposure."""
+    _check_changeable(state)
+    policy = state.decider.policy
+    if "exposure" not in {field.name for field in fields(policy)}:
+        raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
+    return {"policy": kept(replace(policy, exposure=exposure))}
+
+
+def decided(state: State, study: str, policy: Policy) -> Body:
+    """Another policy."""
+    _check_changeable(state)
+    if state.spending is not None:
         check_priced(policy)
-    if state.in_contexts and policy is not None:
+    if state.in_contexts:
         check_segmented_policy(policy)
+    validate.check_policy(policy, state.decider.family, len(state.arms))
+    return {"policy": kept(policy)}
 
 
-def retired(state: State, arm: Hashable) -> dict[str, Any]:
+def retired(state: State, study: str, arm: Hashable) -> Body:
     """An arm that is played, and not the last one."""
     if not isinstance(arm, Hashable) or arm not in state.arms:
         raise validate.unknown_arm(arm, list(state.arms))
@@ -59,7 +93,7 @@ def retired(state: State, arm: Hashable) -> dict[str, Any]:
     return {"arm": state.places[arm]}
 
 
-def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
+def shipped(state: State, study: str, arm: Hashable | None) -> Body:
     """What the event of shipping an arm keeps; None is the most likely best."""
     if state.settings.has_candidates:
         raise StudyError(f"study {study!r} plays candidates: none of them stays to be shipped")
@@ -68,13 +102,11 @@ def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
         raise StudyError(f"study {study!r} has shipped {now!r} already: unship it first")
     chosen = standing(state).leader.arm if arm is None else arm
     if not isinstance(chosen, Hashable) or chosen not in state.arms:
-        arms = state.arms
-        plays = f"this study plays {listing(arms)}{nearest(chosen, arms)}"
-        raise ArmError(f"unknown arm {shown(chosen)}: {plays}")
+        raise validate.unknown_arm(chosen, state.arms, "this study plays")
     return {"arm": state.places[chosen]}
 
 
-def guarded(state: State, guard: Guard, study: str) -> dict[str, Any]:
+def guarded(state: State, study: str, guard: Guard) -> Body:
     """What the event of other limits on metrics keeps."""
     if state.settings.has_candidates:
         raise StudyError(f"study {study!r} plays candidates: none of them stays to be guarded")
@@ -84,7 +116,7 @@ def guarded(state: State, guard: Guard, study: str) -> dict[str, Any]:
     return {"guard": {name: limit.text for name, limit in guard.items()}}
 
 
-def spent(state: State, cost: Any, arm: Hashable | None, study: str) -> dict[str, Any]:
+def spent(state: State, study: str, cost: Any, arm: Hashable | None) -> Body:
     """What the event of a cost of no ask keeps."""
     if state.spending is None:
         words = "open_study(…, budget={'dollars': '25 a day'}) gives it one"
@@ -99,7 +131,7 @@ def spent(state: State, cost: Any, arm: Hashable | None, study: str) -> dict[str
     return {"arm": state.places[arm], "cost": found}
 
 
-def unshipped(state: State, study: str) -> dict[str, Any]:
+def unshipped(state: State, study: str) -> Body:
     """What the event of undoing it keeps."""
     if state.shipped is None:
         raise StudyError(f"study {study!r} has shipped no arm")

@@ -20,10 +20,9 @@ from belman.studies.log import archives
 from belman.studies.log.chain import Head
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
-from belman.studies.outcomes.book import SHARES, Book, Counted, Outcome
+from belman.studies.outcomes.book import ASKED, SHARES, Book, Counted, Outcome
 from belman.studies.requests.telling import Tell, check_said, checked, counted, known, when
 from belman.studies.rules.metrics import together
-from belman.studies.state import ASKED
 from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
 
 #: Events of a log that one correction reads at most.
@@ -176,7 +175,7 @@ class _Reading:
     def _follow(self, events: Iterable[Event]) -> None:
         for event in events:
             self.head = self.head.follow(event, self._study)
-            body = json.loads(event.body) if event.body is not None else {}
+            body = event.content
             if event.kind == Kind.CORRECTED and event.number > self._last:
                 self._stale = self._stale or event.arm == self._arm
             self._learn(self._book.close(event.time))

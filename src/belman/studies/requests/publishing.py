@@ -13,7 +13,8 @@ from belman.assignment.documents import is_arm
 from belman.assignment.leaves import Leaves
 from belman.deciders import Asking, FeaturedDecider, SegmentedDecider
 from belman.deciders.segmented.segmented import label
-from belman.errors import ArmError, SettingError, StudyError, listing, nearest, shown
+from belman.deciders.validate import unknown_arm
+from belman.errors import SettingError, StudyError, listing, shown
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.state import State
@@ -130,7 +131,7 @@ def publish(
     if not is_asked_again(unit.state, segment, plan, unit.now):
         unit.check_playing()
         unit.close_and_play()  # the event that follows has this time
-        unit.state.count_early(unit.now, looking=True)
+        unit.state.count_early(unit.now, peek=True)
         body = {"reason": reason, **next_version(unit, segment, plan, asking)}
         unit.change(Kind.PUBLISHED, key, asked, body)
     return unit.state.publishing.current[segment][0]
@@ -146,8 +147,7 @@ def declare(unit: UnitOfWork, weights: Weights, reason: str, key: str | None) ->
         return version_in(before, before.number)
     known = unit.state.places
     if strange := [arm for arm in weights.arms if arm not in known]:
-        there = f"this study knows {listing(known)}{nearest(strange[0], known)}"
-        raise ArmError(f"unknown arm {shown(strange[0])}: {there}")
+        raise unknown_arm(strange[0], known, "this study knows")
     if weights.contexts is not None:
         raise SettingError("weights that decide by contexts cannot be declared")
     segment, asking = segment_in(unit.state, weights.segment)

@@ -16,7 +16,8 @@ from belman.deciders import Choice, validate
 from belman.errors import ArmError, SettingError, StudyError, TicketError, shown
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import SHARES
-from belman.studies.requests.rows import InRow, Places, Versions, check_unit, logged_chances
+from belman.studies.requests.rows import InRow
+from belman.studies.requests.versions import Places, Versions, check_unit, logged_chances
 from belman.studies.rules.attributes import Attributes, check_attributes
 from belman.studies.rules.written import ArmTexts
 from belman.studies.unit_of_work import UnitOfWork
@@ -101,12 +102,10 @@ def _with_chances(unit: UnitOfWork, rows: list[RowCorrection]) -> list[RowCorrec
     read = ArmTexts(places)
     with InRow() as at:
         for at.row, row in enumerate(rows, start=1):
-            if row.chances is not None and row.version is not None:
-                raise SettingError(
-                    f"give a version or chances: version {row.version!r} has its own"
-                )
-            chances = row.chances and logged_chances(row.chances, row.arm, read, places, arms)
-            found.append(row._replace(chances=chances))
+            if row.chances is not None:
+                brings = row.chances, row.version, row.arm
+                row = row._replace(chances=logged_chances(*brings, read, places, arms))
+            found.append(row)
     return found
 
 

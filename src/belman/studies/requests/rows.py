@@ -1,5 +1,4 @@
-"""Outcomes in bulk as somebody brings them: rows, sums, or a file of either; and rows held against
-the versions of the weights that they name.
+"""Outcomes in bulk as somebody brings them: rows, sums, or a file of either.
 
 A row is (unit, version, arm, reward, time, attributes, context, chances): who was assigned, by
 which version of the weights (None: without), what came of it, when, in seconds since 1970, what is
@@ -11,30 +10,21 @@ their sum, and the sum of their squares.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from belman import frames
-from belman.assignment import Elsewhere, Weights, WeightsError, assign
-from belman.bulk_assignment import assign_many
 from belman.deciders import validate
-from belman.errors import ArmError, BelmanError, SettingError, listing, nearest, shown
+from belman.errors import BelmanError, SettingError, shown
 from belman.frames import Frame, none_for_nan
-from belman.studies.log.event_log import Tail
 from belman.studies.log.storage import is_time
-from belman.studies.outcomes.book import CONTEXT
 from belman.studies.rules.written import ArmTexts
-from belman.studies.traffic.publishing import Publishing, version_in
 
 #: Seconds by which the clock of whoever assigned a unit may be ahead of that of the study.
 AHEAD = 60.0
-#: By how much logged chances may miss 1 together, since they are rounded where they are logged.
-_ROUNDED = 1e-3
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -174,7 +164,7 @@ def _checked(sums: Sums) -> Sums:
         found = []
         with InRow() as at:
             for at.row, one in enumerate(getattr(sums, name), start=1):
-                found.append(_number(one, name))
+                found.append(number(one, name))
         return found
 
     counts = column("n")
@@ -186,16 +176,17 @@ def _checked(sums: Sums) -> Sums:
     return sums._replace(n=list(map(int, counts)), sum=column("sum"), squares=column("squares"))
 
 
-def _number(given: Any, name: str) -> float:
+def number(given: Any, name: str) -> float:
+    """Return a finite number; SettingError where it is none."""
     kinds = (int, float, np.integer, np.floating)
     is_number = isinstance(given, kinds) and not isinstance(given, bool)
     try:
-        number = float(given) if is_number else math.nan
+        found = float(given) if is_number else math.nan
     except OverflowError:
-        number = math.nan
-    if not math.isfinite(number):
+        found = math.nan
+    if not math.isfinite(found):
         raise SettingError(f"{name}={shown(given)} is not a finite number")
-    return number + 0.0
+    return found + 0.0
 
 
 # Files and data frames
@@ -218,176 +209,6 @@ def _read(frame: Frame, arms: Iterable[Any]) -> Columns:
         "squares": lambda name: frame.numbers(name).tolist(),
     }
     return {name: readers[name](name) for name in frame.columns}
-
-
-# Versions that outcomes name
-
-
-class Versions(dict[int, Weights]):
-    """The weights of versions that outcomes name: those that stand, and others from the log; and
-    the chances that outcomes bring themselves, numbered downwards from −1.
-    """
-
-    def __init__(self, log: Tail, publishing: Publishing) -> None:
-        super().__init__()
-        self.logged: dict[int, tuple[float, ...]] = {}
-        self._numbers: dict[tuple[float, ...], int] = {}
-        self._log = log
-        self._standing = {one.weights.version: one.weights for one in publishing.current.values()}
-
-    def __missing__(self, version: int) -> Weights:
-        if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
-            allowed = "give the number that weights have, or None where there were none"
-            raise SettingError(f"version={shown(version)} is not valid: {allowed}")
-        found = self._standing.get(version)
-        if found is None:
-            event = self._log.event(version)
-            if event is None and self._log.is_archived(version):
-                words = "events up to it are archived, and its outcomes are not taken any more"
-                raise SettingError(f"version={version} is too old: {words}")
-            found = version_in(event, version)
-        self[version] = found
-        return found
-
-    def chances(self, version: int, places: Mapping[Hashable, int]) -> list[float]:
-        """Return the chance of every arm under a version, by place."""
-        if version in self.logged:
-            return list(self.logged[version])
-        weights = self[version]
-        found = [0.0] * len(places)
-        for arm, share in zip(weights.arms, weights.weights, strict=True):
-            found[places[arm]] = share
-        return found
-
-    def number_of(self, chances: tuple[float, ...]) -> int:
-        """Return the number by which chances that outcomes bring are known."""
-        number = self._numbers.setdefault(chances, -1 - len(self._numbers))
-        self.logged[number] = chances
-        return number
-
-    def context(self, version: int) -> dict[str, Any] | None:
-        """Return the context that a version was published for, in a study by segments; None where
-        its event is archived.
-        """
-        event = self._log.event(version)
-        found: dict[str, Any] | None = json.loads((event and event.body) or "{}").get(CONTEXT)
-        return found
-
-
-class Places(dict[tuple[Any, Any], int]):
-    """The group of a version and an arm: its place in `groups`, checked where it is new."""
-
-    def __init__(self, known: Mapping[Hashable, int], versions: Versions) -> None:
-        super().__init__()
-        self.groups: list[tuple[int | None, int]] = []
-        self._known, self._versions = known, versions
-
-    def __missing__(self, pair: tuple[Any, Any]) -> int:
-        version, arm = pair
-        if not isinstance(arm, Hashable) or arm not in self._known:
-            there = f"this study knows {listing(self._known)}{nearest(arm, self._known)}"
-            raise ArmError(f"unknown arm {shown(arm)}: {there}")
-        if version is not None and version not in self._versions.logged:
-            weights = self._versions[version]
-            whole = weights.contexts is None  # elsewhere an arm may have a share in some contexts
-            if arm not in weights.arms or (whole and not weights.weights[weights.arms.index(arm)]):
-                raise ArmError(f"arm {arm!r} had no share in version {version}")
-        self[pair] = len(self.groups)
-        self.groups.append((version, self._known[arm]))
-        return self[pair]
-
-
-def check_unit(
-    name: Any, version: int | None, arm: Any, versions: Versions, context: Any = None
-) -> None:
-    """Refuse a unit that got another arm in its context, or has no name, under its version."""
-    if version is None or version in versions.logged or versions[version].by == Elsewhere.by:
-        return
-    try:
-        meant = assign(versions[version], name, context or {}).arm
-    except WeightsError as error:
-        raise SettingError(str(error)) from None
-    if meant != arm:
-        by = f"version {version} assigns {meant!r} to it"
-        raise ArmError(f"unit {name!r} has arm {arm!r}, and {by}")
-
-
-def check_units(rows: Rows, versions: Versions) -> None:
-    """Refuse rows of which one names a unit that got another arm: all units of a version are hashed
-    at once.
-    """
-    of_version = defaultdict[int, list[int]](list)
-    for i, version in enumerate(rows.version):
-        if version is not None and version not in versions.logged:
-            of_version[version].append(i)
-    for version, own in sorted(of_version.items()):
-        weights = versions[version]
-        if weights.by == Elsewhere.by:
-            continue
-        places = {arm: place for place, arm in enumerate(weights.arms)}
-        arms = np.array([places[rows.arm[i]] for i in own])
-        try:
-            meant = assign_many(weights, [rows.unit[i] for i in own]).places
-            wrong = np.flatnonzero(meant != arms).tolist()
-        except WeightsError:  # of a unit that has no name
-            wrong = list(range(len(own)))
-        with InRow() as at:
-            for i in wrong:
-                at.row = own[i] + 1
-                check_unit(rows.unit[own[i]], version, rows.arm[own[i]], versions)
-
-
-def with_logged(
-    rows: Rows, versions: Versions, places: Mapping[Hashable, int], arms: Sequence[Hashable]
-) -> Rows:
-    """Return rows that bring the chances of their arms as rows of a version: a number below 0."""
-    if not any(one is not None for one in rows.chances):
-        return rows
-    found, read = list(rows.version), ArmTexts(places)
-    with InRow() as at:
-        for at.row, (version, arm, given) in enumerate(
-            zip(rows.version, rows.arm, rows.chances, strict=True), start=1
-        ):
-            if given is None:
-                continue
-            if version is not None:
-                raise SettingError(f"give a version or chances: version {version!r} has its own")
-            chances = logged_chances(given, arm, read, places, arms)
-            found[at.row - 1] = versions.number_of(chances)
-    return rows._replace(version=found)
-
-
-def logged_chances(
-    given: Any,
-    arm: Any,
-    read: ArmTexts,
-    places: Mapping[Hashable, int],
-    arms: Sequence[Hashable],
-) -> tuple[float, ...]:
-    """Return the chances of all arms, by place, that a row brings: {arm: chance}, or of two arms
-    the chance of its own.
-    """
-    if not isinstance(arm, Hashable) or arm not in places:
-        raise ArmError(f"unknown arm {shown(arm)}: this study knows {listing(places)}")
-    if not isinstance(given, Mapping):
-        others = [one for one in arms if one != arm]
-        if len(arms) != 2 or len(others) != 1:
-            give = "give those of all arms, {arm: chance}, since there are not two"
-            raise SettingError(f"chances={shown(given)} is not enough: {give}")
-        own = _number(given, "chances")
-        given = {arm: own, others[0]: 1.0 - own}
-    found = [0.0] * len(places)
-    for name, share in given.items():
-        meant = [name] if isinstance(name, Hashable) and name in places else read.meant(name)
-        if len(meant) != 1:
-            raise ArmError(f"unknown arm {shown(name)} in chances: there are {listing(places)}")
-        found[places[meant[0]]] = _number(share, "chances")
-    total = math.fsum(found)
-    if min(found) < 0.0 or abs(total - 1.0) > _ROUNDED:
-        raise SettingError(f"chances={shown(given)} add up to {total:g}: they must add up to 1")
-    if not found[places[arm]]:
-        raise SettingError(f"chances={shown(given)} say that arm {arm!r} could not be")
-    return tuple(one / total for one in found)
 
 
 def check_times(rows: Rows, window: float | None, now: float) -> None:

@@ -7,7 +7,7 @@ under its version.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,27 +21,17 @@ from belman.deciders.featured.settings import check_kinds
 from belman.errors import ArmError, SettingError
 from belman.studies.outcomes.book import Row
 from belman.studies.outcomes.bulk import Bulk, checked
-from belman.studies.requests.rows import (
-    InRow,
-    Places,
-    Rows,
-    Versions,
-    check_times,
-    check_unit,
-    with_logged,
-)
+from belman.studies.requests.observed_rows import under_window
+from belman.studies.requests.rows import InRow, Rows, check_times
+from belman.studies.requests.versions import Places, Versions, check_unit, with_logged
 from belman.studies.rules.attributes import Attributes
 from belman.studies.unit_of_work import UnitOfWork
 
 Chances = tuple[float, ...]
 Context = dict[str, Any]
-#: Which of the rows count at once, and what an event keeps of the others; rewards may be summed.
-UnderWindow = Callable[[list[Row]], tuple[list[int], dict[str, Any]]]
 
 
-def in_contexts(
-    unit: UnitOfWork, rows: Rows, versions: Versions, under_window: UnderWindow
-) -> tuple[Bulk, list[Row]]:
+def in_contexts(unit: UnitOfWork, rows: Rows, versions: Versions) -> tuple[Bulk, list[Row]]:
     """Return what the event of a batch keeps, and all of its rows."""
     state = unit.state
     rows = with_logged(rows, versions, state.places, state.arms)
@@ -63,7 +53,7 @@ def in_contexts(
     made = []
     for i, reward in enumerate(rewards):
         own, version, time = chances[i], rows.version[i], rows.time[i]
-        by_place = None if own is None else _by_place(own, version, versions, state.places)
+        by_place = None if own is None else versions.chances(version, state.places, own)
         version = None if version in versions.logged else version
         when = unit.now if time is None else float(time)
         known = (attributes[i], contexts[i], by_place)
@@ -71,7 +61,7 @@ def in_contexts(
         made.append(Row(version, rows.unit[i], arm, reward, when, *known))
     counts, more = list(range(len(made))), dict[str, Any]()
     if state.settings.window is not None:
-        counts, more = under_window(made)
+        counts, more = under_window(unit, made)
     return Bulk([], [], [], [], [], 0.0, told=[made[i] for i in counts], **more), made
 
 
@@ -132,18 +122,6 @@ def _check_units(rows: Rows, chances: Sequence[Chances | None], versions: Versio
             if meant != arm:
                 by = f"version {document.version} assigns {meant!r} to it in this context"
                 raise ArmError(f"unit {name!r} has arm {arm!r}, and {by}")
-
-
-def _by_place(
-    chances: Chances, version: int, versions: Versions, places: dict[Any, int]
-) -> list[float]:
-    if version in versions.logged:
-        return list(chances)
-    weights = versions[version]
-    found = [0.0] * len(places)
-    for arm, share in zip(weights.arms, chances, strict=True):
-        found[places[arm]] = share
-    return found
 
 
 def fell(unit: UnitOfWork, rows: Sequence[Row]) -> Iterator[tuple[list[int], Sequence[float]]]:

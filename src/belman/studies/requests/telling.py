@@ -38,8 +38,7 @@ class Tell(NamedTuple):
 
 def tell(unit: UnitOfWork, request: Tell) -> bool:
     """Whether the reward was news; raises TicketError where it contradicts what is known."""
-    if request.key is not None:
-        check_key(request.key)
+    check_key(request.key)
     number, book = unit.number_of(request.ticket), unit.state.book
     metrics = unit.check_metrics(request.metrics)
     check_said(unit.state.settings.reward, request.reward, metrics)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
@@ -81,7 +80,5 @@ def check_known(name: object, known: Set[str]) -> str:
 
 def given_in(event: Event) -> Attributes:
     """The attributes of an ask, or of a row of past data."""
-    if event.body is None:
-        return {}
-    found: Attributes = json.loads(event.body).get("attributes", {})
+    found: Attributes = event.content.get("attributes", {})
     return found

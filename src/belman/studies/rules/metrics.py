@@ -99,9 +99,7 @@ def body(metrics: Metrics) -> str | None:
 
 def told_in(event: Event) -> Metrics:
     """The metrics that an event tells."""
-    if event.body is None:
-        return {}
-    found: Metrics = json.loads(event.body).get("metrics", {})
+    found: Metrics = event.content.get("metrics", {})
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from belman.agent.making import ALONG_FEATURES, FADES, MODEL
+from belman.agent.making import ALONG_FEATURES, FADES, MODEL, check_either
 from belman.deciders import FeaturedDecider, validate
 from belman.deciders.featured.settings import family_of
 from belman.deciders.independent import settings as independent
@@ -108,9 +108,7 @@ def check_priced(policy: Any) -> None:
 def _check_contexts(told: SimpleNamespace, given: Mapping[str, Any]) -> None:
     """Check what makes a study one with contexts, and what has no meaning beside it."""
     along = {name: given[name] for name in ALONG_FEATURES if given[name] is not None}
-    if told.segments is not None and along:
-        remedy = "segments are beliefs apart, features one belief: choose either"
-        raise SettingError(f"segments={told.segments!r} beside {sorted(along)[0]}: {remedy}")
+    check_either(told.segments, sorted(along))
     if told.segments is not None:
         told.segments = check_names(told.segments)
         _refuse(given, _NOT_BY_SEGMENT, "studies by segments")

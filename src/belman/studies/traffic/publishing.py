@@ -6,7 +6,6 @@ says by which version the unit was assigned, and the log says what its chance wa
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -140,4 +139,4 @@ def version_in(event: Event | None, version: object) -> Weights:
     """The weights that an event published; SettingError where it is no such event."""
     if event is None or event.kind != Kind.PUBLISHED:
         raise SettingError(f"version={shown(version)} was never published")
-    return Weights.from_described(json.loads(event.body or "{}")["weights"])
+    return Weights.from_described(event.content["weights"])

@@ -16,14 +16,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
 from belman.codec import DERIVED, Count, Number, Place
 from belman.studies.rules.budgets import Budget
 from belman.studies.rules.metrics import Metrics
-from belman.table import Table
 
 #: What the body of an ask keeps of the price: the price, and the scale of prices.
 PRICE = "price"
@@ -108,11 +106,11 @@ class Spending:
     costs: dict[Place, Cost] = field(default_factory=dict)
     by_segment: dict[tuple[Place, str], Cost] = field(default_factory=dict)
     budget: Budget = field(default=Budget("cost", 1.0), metadata=DERIVED)
-    _open: Fraction = field(default=Fraction(0), metadata=DERIVED)  # the sum of what is expected
+    open: Fraction = field(default=Fraction(0), metadata=DERIVED)  # the sum of what is expected
 
     def under(self, budget: Budget) -> Spending:
         """Follow a budget."""
-        self.budget, self._open = budget, sum(map(Fraction, self.expected.values()), Fraction(0))
+        self.budget, self.open = budget, sum(map(Fraction, self.expected.values()), Fraction(0))
         return self
 
     # What is expected
@@ -142,7 +140,7 @@ class Spending:
         if self.budget.period_of(time) > self.now:
             return 0.0
         found = self.periods.get(self.now)
-        return float(self._open + (Fraction(0) if found is None else found.spent))
+        return float(self.open + (Fraction(0) if found is None else found.spent))
 
     def affordable(
         self, time: float, places: Sequence[int], segment: Segment, times: int = 1
@@ -153,15 +151,6 @@ class Spending:
         return [place for place, cost in zip(places, costs, strict=True) if times * cost <= left]
 
     # The price
-
-    def refusal(self, time: float, times: int, study: str) -> str:
-        """Say that so many asks fit of no arm."""
-        end = (self.budget.period_of(time) + 1) * self.budget.seconds
-        until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
-        asked = "one more ask" if times == 1 else f"{times:,} more asks"
-        remedy = f"wait until {until}" + ("" if times == 1 else ", or ask for fewer at once")
-        words = f"study {study!r} has no room in its budget for {asked} of any arm"
-        return f"{words}: {self.sentence(time)} Tell costs that are out, or {remedy}"
 
     def next_price(
         self, time: float, worths: Sequence[float], costs: Sequence[float]
@@ -233,7 +222,7 @@ class Spending:
         self.pressure += _pressure(self._mean_cost(place, segment, chances), each)
         (cost,) = self.costs_of([place], segment, most=True)
         self.expected[number] = cost
-        self._open += Fraction(cost)
+        self.open += Fraction(cost)
 
     def _mean_cost(self, place: int, segment: Segment, chances: Sequence[float] | None) -> float:
         """Return what an ask was expected to cost before its arm was drawn."""
@@ -261,7 +250,7 @@ class Spending:
             self.costs = {key: cost.faded(fade) for key, cost in self.costs.items()}
             of_segments = self.by_segment.items()
             self.by_segment = {key: cost.faded(fade) for key, cost in of_segments}
-        self.slots, self.expected, self._open = [0] * SLOTS, {}, Fraction(0)
+        self.slots, self.expected, self.open = [0] * SLOTS, {}, Fraction(0)
         self.now = now
         # but for the first period, that traffic comes late in a period is part of it
         self.since = time if before is None else float(now * self.budget.seconds)
@@ -330,57 +319,7 @@ class Spending:
 
     def give_back(self, number: int) -> None:
         """An ask costs nothing more than was told of it."""
-        self._open -= Fraction(self.expected.pop(number, 0.0))
-
-    # Looking
-
-    def row(self, time: float) -> dict[str, Any]:
-        """Return how the budget stands at a time, as plain data."""
-        is_now = self.budget.period_of(time) <= self.now and bool(self.periods)
-        spent = float(self.periods[self.now].spent) if is_now else 0.0
-        expected = float(self._open) if is_now else 0.0
-        before = self.periods.get(self.now)
-        price = self.price if is_now or before is None else before.price
-        return {
-            "metric": self.budget.metric,
-            "amount": self.budget.amount,
-            "period": self.budget.period,
-            "spent": spent,
-            "expected": expected,
-            "left": self.budget.amount - spent - expected,
-            "price": price,
-        }
-
-    def sentence(self, time: float) -> str:
-        """Say how the budget stands."""
-        row = self.row(time)
-        whole = f"{row['spent']:.6g} of {row['amount']:.6g} {row['metric']} are spent"
-        when = {"day": "today", "hour": "this hour", "week": "this week"}[row["period"]]
-        rest = f"open asks are expected to cost {row['expected']:.6g}"
-        return f"{whole} {when} and {rest}; a cost of 1 counts as {row['price']:.4g} of the reward."
-
-    def table(self) -> Table:
-        """Return what was spent in every period, the newest last."""
-        names = ("from", "budget", "spent", "expected", "asks", "price", "low", "high")
-        rows = []
-        for number, own in self.periods.items():
-            expected = float(self._open) if number == self.now else 0.0
-            begins = float(number * self.budget.seconds)
-            spent = (self.budget.amount, float(own.spent), expected)
-            rows.append((begins, *spent, own.asks, own.price, own.low, own.high))
-        columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
-        return Table(columns, f"{self.budget.metric}, {self.budget.text}")
-
-
-def with_dates(spent: Table) -> Table:
-    """Return a table of periods with the dates at which they begin, in UTC, for people.
-
-    >>> with_dates(Table({"from": [1_762_128_000.0], "budget": [5.0]}))["from"]
-    ['2025-11-03 00:00']
-    """
-    begins = (datetime.fromtimestamp(time, UTC) for time in spent["from"])
-    dates = [time.isoformat(sep=" ", timespec="minutes")[:16] for time in begins]
-    return Table({**spent.columns, "from": dates}, spent.title)
+        self.open -= Fraction(self.expected.pop(number, 0.0))
 
 
 def _weight(periods: float) -> float:

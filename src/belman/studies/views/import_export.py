@@ -113,7 +113,7 @@ def _line(
         cells = (ticket, names[outcome.arm], None, None, outcome.reward, None, metrics)
         return (None, when, what, *cells, None, None)
     number = one.number if one.kind == Kind.ASKED else one.ticket
-    body = json.loads(one.body or "{}")
+    body = one.content
     so_far = one.kind == Kind.TOLD and (windowed or DEFERRED in body)
     return (
         one.number,
@@ -135,16 +135,16 @@ def _metrics_in(event: Event) -> Metrics:
     """Return the metrics that an event tells, or that a corrected ticket has."""
     if event.kind != Kind.CORRECTED:
         return told_in(event)
-    body = json.loads(event.body or "{}")
+    body = event.content
     found = together(body.get("metrics_before", {}), body.get("metrics", {}))
     return {} if event.reward is None else found
 
 
 def _asked_with(event: Event, candidates: Callable[[Any], list[Any]]) -> dict[str, Any]:
     """The context of an ask or a row of past data, and the candidates with the one chosen."""
-    if event.kind not in (Kind.ASKED, Kind.RECORDED) or event.body is None:
+    if event.kind not in (Kind.ASKED, Kind.RECORDED):
         return {}
-    body = json.loads(event.body)
+    body = event.content
     if CANDIDATE not in body:
         found: dict[str, Any] = body.get(CONTEXT, {})
         return found

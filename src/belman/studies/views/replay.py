@@ -18,7 +18,6 @@ which both agree may hold none, and then show no spread at all.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -33,6 +32,7 @@ from belman.errors import ReplayError
 from belman.measures.sequences import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies.folding import fold
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import CONTEXT
 from belman.studies.outcomes.candidates import CANDIDATES, CHOSEN, Catalogue, Row
@@ -219,7 +219,8 @@ def _walk(
 ) -> _Walk:
     """Live along the log."""
     state = State.begin(_under(settings, policy))
-    words, coin = chance.generator(seed), chance.generator(seed, 1)
+    own, coin = chance.generator(0), chance.generator(seed, 1)
+    fork = entry(chance.fork).hold(LATER, words=chance.generator(seed), out=own)
     toss = entry(chance.uniform).hold(LATER, rng=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
     turns = 0
@@ -227,14 +228,16 @@ def _walk(
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
             known = len(state.register)
-            state.fold(event)
+            fold(state, event)
             for arm in state.register[known:]:
                 averages.meet(arm, state.learnt(state.places[arm]).prior)
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
         asking, logged = _asked(state, event, candidates.get(event.number))
-        choice = state.choose(words, event.number, asking)
+        fork(event.number, 0)
+        state.decider.rng[:] = own
+        choice = state.decider.choose(asking)[0]
         same = choice.arm == logged
         weight, reward = 1.0 / event.probability if same else 0.0, rewards[event.number]
         of_chosen, of_logged = averages.of(asking, choice.arm, logged)
@@ -266,7 +269,7 @@ def _candidates(events: Iterable[Event]) -> dict[int, list[Row]]:
     """
     catalogue, found = Catalogue(), {}
     for event in events:
-        kept = json.loads(event.body or "{}").get(CANDIDATES) if event.kind == Kind.ASKED else None
+        kept = event.content.get(CANDIDATES) if event.kind == Kind.ASKED else None
         if kept is not None:
             found[event.number] = catalogue.take(event.number, kept)
     return found
@@ -277,7 +280,7 @@ def _asked(state: State, event: Event, candidates: list[Row] | None) -> tuple[As
     assert event.arm is not None
     if not state.settings.has_contexts:
         return Asking(), state.register[event.arm]
-    body = json.loads(event.body or "{}")
+    body = event.content
     asking = state.decider.check(body.get(CONTEXT), candidates)
     return asking, state.register[event.arm] if asking.candidates is None else body[CHOSEN]
 

@@ -121,7 +121,7 @@ class BulkRows:
         chances = self._chances(version)
         even = max(chances.values()) - min(chances.values()) <= _ROUNDING
         draw = int(Draw.UNIFORM if even else Draw.RANDOM)
-        context = None if by_chances else json.loads(event.body or "{}").get(CONTEXT)
+        context = None if by_chances else event.content.get(CONTEXT)
         body = None if context is None else json.dumps({CONTEXT: context})
         for number, row in enumerate(rows, start=first):
             asked = Event(

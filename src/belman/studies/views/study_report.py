@@ -19,9 +19,9 @@ from belman.measures.stop_rules import MOST_SHARE, Separated, StopRule
 from belman.studies.requests import publishing
 from belman.studies.settings.checks import check_control
 from belman.studies.state import State
+from belman.studies.traffic import budget_views
 from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.evidence import MOST_ARMS
-from belman.studies.traffic.spending import with_dates
 from belman.studies.traffic.tally import LATE
 from belman.studies.views.study_segments import divides
 from belman.table import Table
@@ -92,7 +92,9 @@ class StudyReport(Report):
             parts.append(report_page.table_section(f"By {of.attribute}", of.sentence, of.table()))
         if self.spent is not None:
             said = " ".join(budget).removeprefix(_BUDGET)
-            parts.append(report_page.table_section("Budget", said, with_dates(self.spent)))
+            parts.append(
+                report_page.table_section("Budget", said, budget_views.with_dates(self.spent))
+            )
         return report_page.page(title, parts)
 
     @property
@@ -193,7 +195,7 @@ def report_of(
     spending = state.spending
     if spending is not None:
         alone = "The verdict is of rewards alone: what arms cost is not in it."
-        notes = (*notes, f"{_BUDGET}{spending.sentence(now)} {alone}")
+        notes = (*notes, f"{_BUDGET}{budget_views.sentence(spending, now)} {alone}")
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
@@ -210,8 +212,8 @@ def report_of(
         guards=tuple(state.guards.rows(state.register, tally.metrics)),
         metrics=tuple(tally.metrics.rows(state.register, level)),
         attributes=tuple(sorted(divides(state))),
-        budget=None if spending is None else spending.row(now),
-        spent=None if spending is None else spending.table(),
+        budget=None if spending is None else budget_views.row(spending, now),
+        spent=None if spending is None else budget_views.table(spending),
         goal=settings.goal,
         promise=promise(state, found.rule),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},

@@ -1,4 +1,4 @@
-"""Where to look in a box: points spread evenly, points that were tried, and ever closer ones.
+"""Where to search a box: points spread evenly, points that were tried, and ever closer ones.
 
 Points spread evenly go on where those of the turn before ended, so that every corner is looked at
 again and again. Around the best that were found, and around the leader, points come closer in four
@@ -27,7 +27,7 @@ _AROUND = 96  # points of a round
 
 
 class Seen(NamedTuple):
-    """Places that were looked at, and what is believed of each."""
+    """Places that were searched, and what is believed of each."""
 
     places: Floats
     mean: Floats
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
         return int(np.argmax(self.mean))
 
 
-def look(
+def search(
     moments: Callable[[Floats], Moments],
     rule: Rule,
     told: Floats,

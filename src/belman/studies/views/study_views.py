@@ -1,4 +1,4 @@
-"""What one may see of a study, without a writer's lock: every look is of one moment."""
+"""What can be seen of a study, without a writer's lock: every view is of one moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from belman.errors import SettingError, StateError, StudyError, UnknownTicketErr
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies import saving
 from belman.studies.consequences import standing
+from belman.studies.deciding import affordable
 from belman.studies.log import archives
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
@@ -26,9 +28,11 @@ from belman.studies.requests.slots import key_of
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.ticket import Ticket, ticket_of
+from belman.studies.traffic import budget_views
 from belman.studies.traffic.spending import Spending
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
+from belman.studies.views.status import status
 from belman.studies.views.study_report import StudyReport, late_outcomes, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
@@ -40,7 +44,7 @@ Candidates = Sequence[Given] | None
 MOST_SEGMENTS, MOST_COEFFICIENTS = 50, 200
 
 
-class Looking:
+class StudyViews:
     """The half of a study that changes nothing."""
 
     def __init__(self, replica: Replica) -> None:
@@ -128,7 +132,7 @@ class Looking:
         """
 
         def read(state: State) -> dict[str, Any]:
-            return state.status(None if state.spending is None else self._replica.now())
+            return status(state, None if state.spending is None else self._replica.now())
 
         return {"name": self.name, **self._replica.look_now(read)}
 
@@ -236,7 +240,9 @@ class Looking:
 
         The newest period is the last row; a hundred are kept. Without a budget there is none.
         """
-        return self._replica.look_now(lambda state: (state.spending or Spending()).table())
+        return self._replica.look_now(
+            lambda state: budget_views.table(state.spending or Spending())
+        )
 
     def affordable(self, *, context: Given | None = None) -> list[Hashable]:
         """Return the arms in play of which one more ask, with this context, fits in the budget now;
@@ -246,7 +252,7 @@ class Looking:
 
         def read(state: State) -> list[Hashable]:
             asking = _looked_at(state, context, None)
-            return [state.register[place] for place in state.affordable(1, asking, now)]
+            return [state.register[place] for place in affordable(state, 1, asking, now)]
 
         return self._replica.look_now(read)
 
@@ -314,36 +320,24 @@ class Looking:
         """The tickets that a request with this idempotency key was given; raises
         UnknownTicketError where there is none.
         """
-
-        def read(transaction: Transaction) -> list[Event]:
-            found: list[Event] = []
-            while event := self._replica.log.find(transaction, "key", f"{key}/{len(found)}"):
-                found.append(event)
-            return found
-
-        return [ticket for _, ticket in self._tickets(key, read)]
+        return [ticket for _, ticket in self._asked(key, lambda place: f"{key}/{place}")]
 
     def asked_slots(self, key: str) -> dict[str, Ticket]:
         """The tickets that a request for slots with this idempotency key was given, by the names of
         the slots; raises UnknownTicketError where there is none.
         """
+        found = self._asked(key, lambda place: f"{key_of(key, place)}/0")
+        return {event.content.get(SLOT, ""): ticket for event, ticket in found}
+
+    def _asked(self, key: str, named: Callable[[int], str]) -> Iterator[tuple[Event, Ticket]]:
+        """Yield the asks of a request, each by its place under a key of its own."""
 
         def read(transaction: Transaction) -> list[Event]:
             found: list[Event] = []
-            while event := self._replica.log.find(
-                transaction, "key", f"{key_of(key, len(found))}/0"
-            ):
+            while event := self._replica.log.find(transaction, "key", named(len(found))):
                 found.append(event)
             return found
 
-        return {
-            json.loads(event.body or "{}").get(SLOT, ""): ticket
-            for event, ticket in self._tickets(key, read)
-        }
-
-    def _tickets(
-        self, key: str, read: Callable[[Transaction], list[Event]]
-    ) -> Iterator[tuple[Event, Ticket]]:
         register = self._replica.look(lambda state: list(state.register))
         events = self.storage.run(read, write=False)
         if not events or events[0].kind != Kind.ASKED:
@@ -394,8 +388,9 @@ class Looking:
 
     def check(self) -> str:
         """The digest of the state; StateError where the log folded anew differs in a single bit."""
-        ours = self._replica.look(State.to_text)
-        log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
+        ours = self._replica.look(saving.to_text)
+        number = json.loads(ours.partition("\n")[2])["number"]
+        log = saving.to_text(self._replica.folded(until=number))
         if ours != log:
             raise StateError(f"the state of study {self.name!r} is not the fold of its log")
         return ours.partition("\n")[0]
