@@ -12,7 +12,7 @@ from belman import Thompson, chance, kernel
 from belman.families import Bernoulli, Exponential, Gaussian
 from belman.policies import IDS, ExploreThenCommit, ExpTS, ExpTSPlus, TopTwoThompson
 from belman.policies.policy import Policy, PolicyKernels, share_of_ties, to_be_integrated
-from belman.testing import check_policy
+from belman.testing import FAMILY_CHECKS, POLICY_CHECKS, check_policy
 from belman.testing.frequencies import chances_are_frequencies
 from belman.testing.policies import PolicyCase, places_are_declared
 from tests.members import interpreted
@@ -43,6 +43,11 @@ for policy in (
 print("true")
 """
     assert interpreted(script) is True
+
+
+def test_no_check_runs_twice():
+    for checks in (POLICY_CHECKS, FAMILY_CHECKS):
+        assert len({check.__name__ for check in checks}) == len(checks)
 
 
 def test_a_compiled_policy_keeps_the_contract():
