@@ -178,14 +178,37 @@ class Agent:
         among: Iterable[Hashable] | None = None,
         top: int | None = None,
     ) -> Any:
-        """Return the arm to try now, or a list of `n` for a batch.
+        """Choose the arm to try now.
 
         Asks whose reward is not told yet count as observed at their expected statistic, so that a
-        batch spreads, and while there are any (or in a batch) arms that were never tried come
-        first. `among` names the arms that are available. `context` says who or what it is for,
-        where the agent has segments or contexts; `candidates` are the arms where these come with
-        every ask, and their places are returned. With `top` it is a ranked list of that many
-        different ones, those with the largest indices, best first.
+        batch spreads over the arms. While there are any, or in a batch, arms that were never tried
+        come first.
+
+        Parameters
+        ----------
+        n
+            The size of a batch; by default one arm that is no list.
+        context
+            Values by name, where the agent has contexts or segments.
+        candidates
+            Features of each candidate, where arms are candidates. Their places are returned.
+        among
+            The names of the arms that are available; by default all.
+        top
+            How many different arms to rank by their indices, best first, in place of a batch.
+
+        Returns
+        -------
+        arm, or a list of arms
+            A name, a point of a box or the place of a candidate; a list where `n` or `top` is
+            given.
+
+        Raises
+        ------
+        ArmError
+            If `among` names an arm that is not in play, or none.
+        SettingError
+            If a context or candidates are missing, or not those of this agent.
 
         >>> agent = Agent(features=["price", "colour"], model="linear", seed=7)
         >>> agent.ask(candidates=[{"price": 5, "colour": "red"}, {"price": 7, "colour": "blue"}])
@@ -243,8 +266,8 @@ class Agent:
 
     @property
     def last(self) -> list[Choice]:
-        """What the last `ask` chose, with the probability of each choice, so that a later replay is
-        honest.
+        """Return what the last `ask` chose, with the probability of each choice, which replays of a
+        log need.
 
         >>> agent = Agent(["blue", "red"], seed=1)
         >>> arm = agent.ask()
@@ -266,8 +289,8 @@ class Agent:
 
     @property
     def ticket(self) -> int:
-        """The ticket of the last ask (of the last of a list: those before are one less each), where
-        the agent has segments, contexts or a box.
+        """Return the ticket of the last ask, where the agent has segments, contexts or a box. The
+        tickets of a list are consecutive numbers that end in this one.
         """
         asks = self._tickets()
         if not asks.given:
@@ -291,14 +314,27 @@ class Agent:
         context: Given | None = None,
         floor: float | Mapping[Any, float] | None = None,
     ) -> dict[Any, float]:
-        """Return the weights of the arms for the next `n` decisions: the shares in which the policy
-        would play them if nothing were learnt meanwhile. Nothing is changed by looking.
+        """Compute the weights of the arms for the next `n` decisions: the shares in which the
+        policy would play them if nothing were learnt meanwhile. The agent is not changed.
 
-        They are those of `ask(n)`, found without asking n times; with n = 1 they are the chances
-        with which the policy plays each arm now. Policies that draw, such as Thompson's, keep the
-        chances that they have now. `floor` is the least weight of every arm, or {arm: least
-        weight}: w = floor + (1 − Σ floor)·share. `context` names the segment, where there are such.
-        A warning says where weights are far surer than what is known.
+        They are those of `ask(n)`, found without asking n times; with n = 1 they are the
+        probabilities with which the policy plays each arm now. Policies that draw, such as Thompson
+        sampling, keep the probabilities that they have now. A warning says where weights are far
+        surer than what was observed.
+
+        Parameters
+        ----------
+        n
+            For how many decisions.
+        context
+            The segment, where the agent has segments.
+        floor
+            The least weight of every arm, or {arm: least weight}: w = floor + (1 − Σ floor)·share.
+
+        Returns
+        -------
+        dict
+            Weights by arm, which add up to 1.
 
         >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
         >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
@@ -323,11 +359,30 @@ class Agent:
         *,
         ticket: int | None = None,
     ) -> None:
-        """Learn the reward of an arm; late, out of order and unasked rewards are welcome.
+        """Learn the reward of an arm. Rewards may come late, out of order, and from arms that were
+        not asked for.
 
-        Where the agent has segments, contexts or a box, it is that of the `ticket`, or of the
-        oldest open ask of the arm, or point. With a `context` (or, for candidates, with features in
-        place of the arm) it may be a reward that nobody asked for.
+        Parameters
+        ----------
+        arm
+            The name of the arm, a point of a box, or the place of a candidate. With its features in
+            place of a candidate, a reward that nobody asked for.
+        reward
+            The reward.
+        context
+            The context of a reward that nobody asked for.
+        ticket
+            The ticket of the ask, where the agent has segments, contexts or a box; by default the
+            oldest open ask of the arm.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown.
+        RewardError
+            If the family does not allow the reward.
+        UnknownTicketError
+            If no ask of this ticket or arm is open and no context is given.
         """
         decider = self._decider
         if not isinstance(decider, IndependentDecider):
@@ -381,7 +436,22 @@ class Agent:
         return decider.recall(arm, context)
 
     def cancel(self, arm: Any = None, asks: int = 1, *, ticket: int | None = None) -> None:
-        """Forget outstanding asks of an arm whose rewards will never come, or that of a ticket."""
+        """Forget asks whose rewards will never come.
+
+        Parameters
+        ----------
+        arm
+            The name of an arm.
+        asks
+            How many of its outstanding asks, the oldest first.
+        ticket
+            The ticket of one ask, in place of an arm.
+
+        Raises
+        ------
+        ArmError
+            If the arm has not that many outstanding asks.
+        """
         count = validate.check_count(asks, f"cancel(asks={asks!r})")
         if isinstance(self._decider, IndependentDecider) and ticket is None:
             self._decider.cancel(arm, count)
@@ -407,14 +477,14 @@ class Agent:
 
     @property
     def provisional(self) -> dict[Hashable, tuple[float, ...]]:
-        """Successes and failures per arm that count, and are not learnt: they are set anew at any
-        time, and not saved.
+        """Return successes and failures per arm that count and are not learnt: they may be replaced
+        at any time, and are not saved.
 
         They stand for outstanding asks of which something is known before their reward is:
-        decisions, beliefs and advice count them, and imagine only what is left of these asks. For
+        decisions, beliefs and advice count them, and imagine only the rest of these asks. For
         rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none. A third
-        number is a doubt that is common to all arms, the relative variance of what they count:
-        intervals take it in, and comparisons do not.
+        number is the relative variance of these counts, an uncertainty that all arms share:
+        intervals include it, and comparisons do not.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.provisional = {"red": (0.0, 2.5)}
@@ -443,14 +513,38 @@ class Agent:
         return self._decider.arms
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
-        """Take in a new arm with its prior, or bring back a retired one with all that was learnt of
-        it (or, with a prior, anew).
+        """Add a new arm, or bring back a retired one with what was learnt of it.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        prior
+            The belief about it at first; by default that of the agent. A retired arm that is given
+            one begins anew.
+
+        Raises
+        ------
+        ArmError
+            If the arm is in play already.
         """
         self._decider.add(arm, prior)
 
     def retire_arm(self, arm: Hashable, *, forget: bool = False) -> None:
-        """Play an arm no more; rewards of its outstanding asks still count, and it may come back,
-        unless the agent is to `forget` all of it.
+        """Stop playing an arm; rewards of its outstanding asks still count, and `add_arm` brings it
+        back.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        forget
+            Whether to forget what was learnt of it.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown, the last one, or the control.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
@@ -471,7 +565,7 @@ class Agent:
 
     @property
     def time(self) -> float:
-        """The seconds since some beginning, by which a policy goes that goes by the clock
+        """Return the seconds since some fixed moment, for a policy that goes by the clock
         (`belman.policies.Drift(half_life=…)`); set it before every `ask` and `tell`. It never goes
         back.
 
@@ -534,8 +628,17 @@ class Agent:
         return self._decider.turn
 
     def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """Return the coordinates of the belief about an arm, from the rewards told and what counts
-        provisionally.
+        """Return the belief about an arm, from the rewards told and what counts provisionally.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+
+        Returns
+        -------
+        tuple
+            The coordinates of the belief, as the family names them.
         """
         decider = self._as(IndependentDecider, "a belief for each arm")
         return tuple(map(float, decider.seen().beliefs[decider._row(arm)]))
@@ -548,9 +651,24 @@ class Agent:
         candidates: Sequence[Given] | None = None,
         points: Sequence[Mapping[str, float]] | None = None,
     ) -> Table:
-        """Return plays, expected reward, credible interval and probability of being best per arm:
-        in a `context`, or over all of them; of `candidates` by their places; or the expected reward
-        at `points` of a box. Nothing is changed by looking.
+        """Return plays, expected reward, credible interval and probability of being best for each
+        arm. The agent is not changed.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name; without them, averages over all contexts.
+        candidates
+            Features of each candidate, where arms are candidates. Rows are named by their places.
+        points
+            Points of a box: their expected rewards.
+
+        Returns
+        -------
+        Table
+            A row for each arm, candidate or point.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("blue", 1)
@@ -588,9 +706,23 @@ class Agent:
     def explain(
         self, *, context: Given | None = None, candidates: Sequence[Given] | None = None
     ) -> Table:
-        """Return why this arm now: what the policy sees of each arm, the largest index first; along
-        features also the feature that speaks most `for` the arm and that which speaks most
-        `against` it (`reasons` has all). Nothing is changed by looking.
+        """Return why the next arm is chosen: what the policy sees of each arm, the largest index
+        first. The agent is not changed.
+
+        Along features, the table also has the feature that speaks most `for` the arm and the one
+        that speaks most `against` it; `reasons` has all of them.
+
+        Parameters
+        ----------
+        context
+            Values by name, where the agent has contexts or segments.
+        candidates
+            Features of each candidate, where arms are candidates.
+
+        Returns
+        -------
+        Table
+            A row for each arm or candidate.
 
         >>> from belman import BelMan
         >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
@@ -605,7 +737,12 @@ class Agent:
 
     def changes(self) -> Table:
         """Return the changes of the world that `drift` noticed: at which turn, which arm, after
-        which turn, from and to which average reward, and how sure. The last 64 are kept.
+        which turn, from and to which average reward, and how sure.
+
+        Returns
+        -------
+        Table
+            The last 64 changes.
 
         >>> agent = Agent(["blue", "red"], drift="auto", seed=7)
         >>> for reward in [1] * 40 + [0] * 20:
@@ -618,8 +755,9 @@ class Agent:
 
     @property
     def pseudobelief(self) -> tuple[float, ...]:
-        """The coordinates of the belief that all arms are compared with: by default the pooled
-        belief, of one arm that had every reward; under the paper's rule the barycentre.
+        """Return the coordinates of the belief that all arms are compared with: by default the
+        pooled belief, which is that of one arm with every reward; under the paper's rule the
+        barycentre.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for arm, reward in [("blue", 1), ("blue", 1), ("red", 0), ("red", 1), ("red", 0)]:
@@ -638,9 +776,22 @@ class Agent:
         context: Given | None = None,
         candidates: Sequence[Given] | None = None,
     ) -> Table:
-        """Return which features speak for an arm in this context, and which against: what each adds
-        to φᵀθ beyond the average over all arms, the largest first. A candidate is named by its
-        place.
+        """Return which features speak for an arm, and which against it: what each adds to φᵀθ
+        beyond the average over all arms.
+
+        Parameters
+        ----------
+        arm
+            The name of an arm, or the place of a candidate.
+        context
+            Values by name, where the agent has contexts or segments.
+        candidates
+            Features of each candidate, where arms are candidates.
+
+        Returns
+        -------
+        Table
+            A row for each feature, the largest first.
 
         >>> agent = Agent(features=["price"], model="linear", seed=7)
         >>> for price in (3.0, 5.0, 9.0, 4.0):
@@ -653,8 +804,20 @@ class Agent:
         return decider.reasons(arm, self._asking(context, candidates))
 
     def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
-        """Return every coefficient with its credible interval, or the first `most`; those of
-        numbers are per standard deviation (`per`) of them.
+        """Return every coefficient with its credible interval; those of numbers are per standard
+        deviation (`per`) of them.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        most
+            How many to return, the first ones; by default all.
+
+        Returns
+        -------
+        Table
+            A row for each coefficient.
         """
         decider = self._as(FeaturedDecider, "coefficients")
         return decider.coefficients(validate.check_level(level), most)
@@ -663,12 +826,18 @@ class Agent:
 
     @property
     def segments(self) -> list[dict[str, Hashable]]:
-        """The segments that were seen, in the order in which they were."""
+        """Return the segments that were seen, in the order of their first ask."""
         decider = self._as(SegmentedDecider, "segments")
         return [decider.segments.named(key) for key in decider.segments.own]
 
     def strengths(self) -> Table:
-        """Return how many rewards of other segments count at most, and how far each is believed.
+        """Return how many rewards of other segments count at most, and how probable each such
+        number is.
+
+        Returns
+        -------
+        Table
+            A row for each strength.
 
         >>> agent = Agent(["blue", "green"], segments=("country",))
         >>> agent.strengths()["weight"][0]
@@ -677,7 +846,18 @@ class Agent:
         return self._as(SegmentedDecider, "segments").strengths()
 
     def borrowed(self, context: Given) -> dict[Any, float]:
-        """Return the share of other segments' rewards of each arm that counts in this one."""
+        """Return the share of other segments' rewards that counts in this one.
+
+        Parameters
+        ----------
+        context
+            Values by name that name a segment.
+
+        Returns
+        -------
+        dict
+            Shares by arm.
+        """
         decider = self._as(SegmentedDecider, "segments")
         return decider.segments.shares(decider.segments.key(context))
 
@@ -694,8 +874,19 @@ class Agent:
         return self._box().told
 
     def best(self, level: float = 0.95, *, context: Given | None = None) -> dict[str, float]:
-        """Return the point of a box with the highest expected reward, that reward, and its credible
-        interval; in a context, where the box has such.
+        """Return the point of a box with the highest expected reward.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name, where the box has contexts.
+
+        Returns
+        -------
+        dict
+            The numbers of the point, the expected reward there, and its credible interval.
 
         >>> import belman
         >>> agent = Agent(space=belman.Box(price=(5, 20)), seed=7)
@@ -710,11 +901,20 @@ class Agent:
     # Advising
 
     def recommend(self, m: int = 1, *, context: Given | None = None) -> Any:
-        """Return the arm to settle for now, or a list of the `m` best, best first; in a segment, if
-        there are such. Nothing is changed by looking.
+        """Recommend the arm to settle for now: the one with the largest expected reward, or what
+        the policy has kept in play (Successive Rejects and its kin). The agent is not changed.
 
-        It is the arm with the largest expected reward, or what the policy has kept in play
-        (Successive Rejects and its kin).
+        Parameters
+        ----------
+        m
+            How many arms to recommend, best first.
+        context
+            Values by name that name a segment, where the agent has segments.
+
+        Returns
+        -------
+        arm, or a list of arms
+            A list where `m` is above 1.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
@@ -730,10 +930,24 @@ class Agent:
         """Return the largest 1 − δ at which the recommended arms can be said to be the best, by
         Chernoff's rule; 0 where it cannot.
 
-        The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
-        which is customary, or against a threshold that is proven
-        (`policies/best_arm/stopping.py`). It bounds the chance of ever being wrong when one
-        stops by it; the probability of being best given the prior is in `beliefs`.
+        The rule holds the generalised likelihood ratio of the family against a threshold. It bounds
+        the probability of ever being wrong when one stops by it; the probability of being best
+        given the prior is in `beliefs`.
+
+        Parameters
+        ----------
+        m
+            How many arms are recommended.
+        threshold
+            "customary" for ln((1 + ln t)/δ), "proven" for a threshold with a proof
+            (`policies/best_arm/stopping.py`).
+        context
+            Values by name that name a segment, where the agent has segments.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for reward in [1] * 20:
@@ -753,8 +967,23 @@ class Agent:
         threshold: str = "customary",
         context: Given | None = None,
     ) -> bool:
-        """Return whether the recommended arms are known to be the best up to a chance δ of being
-        wrong.
+        """Say whether the recommended arms are known to be the best, up to a risk δ of being wrong.
+
+        Parameters
+        ----------
+        delta
+            The risk.
+        m
+            How many arms are recommended.
+        threshold
+            As in `confidence`.
+        context
+            Values by name that name a segment, where the agent has segments.
+
+        Returns
+        -------
+        bool
+            Whether `confidence` has reached 1 − δ.
         """
         least = 1.0 - validate.check_level(delta, "delta")
         return self.confidence(m, threshold=threshold, context=context) >= least
@@ -769,7 +998,9 @@ class Agent:
 
     @property
     def control(self) -> Hashable | None:
-        """The arm that the others are compared with, if any; another may be set at any turn."""
+        """Return the arm that the others are compared with, if any; another one may be set at any
+        turn.
+        """
         return self._control
 
     @control.setter
@@ -780,7 +1011,7 @@ class Agent:
 
     @property
     def stop_when(self) -> StopRule | None:
-        """The rule by which `verdict` says whether one may stop; another may be set."""
+        """Return the rule by which `verdict` says whether to stop; another one may be set."""
         return self._stop_when
 
     @stop_when.setter
@@ -788,9 +1019,20 @@ class Agent:
         self._stop_when = check_rule(rule)
 
     def report(self, level: float = 0.95, *, context: Given | None = None) -> Report:
-        """Return by how much, how sure, may one stop: per arm the lift over control, the chance to
-        beat it and the expected loss of choosing the arm now, in a table, as data, and in one
-        sentence; in a segment, or over all of them.
+        """Report for each arm the lift over control, the probability of beating it, and the
+        expected loss of choosing the arm now, with the verdict.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name that name a segment; by default all segments together.
+
+        Returns
+        -------
+        Report
+            The report as a table, as data and in one sentence.
 
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
@@ -804,6 +1046,11 @@ class Agent:
 
     def verdict(self) -> Verdict:
         """Return what the rule `stop_when` says now; by default `belman.measures.Sure(0.95)`.
+
+        Returns
+        -------
+        Verdict
+            Whether the question is decided, and a sentence.
 
         >>> from belman.measures import Separated
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
@@ -859,17 +1106,45 @@ class Agent:
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file: a crash leaves the old file or the new one."""
+        """Write the whole state to a file: a crash leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
-        """Return the whole state as text."""
+        """Return the whole state as text.
+
+        Returns
+        -------
+        str
+            JSON, for `from_json`.
+        """
         return saving.to_text(self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **replaced: Any) -> Agent:
-        """Return the agent of a state file, which goes on as if it had never stopped; what may be
-        given in place of what the file holds is that of `from_json`.
+        """Read the agent of a state file; it makes the same choices as the agent that was saved.
+
+        Parameters
+        ----------
+        path
+            The file.
+        replaced
+            Arguments of `from_json`, in place of what the file holds.
+
+        Returns
+        -------
+        Agent
+            The agent.
+
+        Raises
+        ------
+        StateError
+            If the file is damaged, or no state file.
         """
         return cls.from_json(state_file.fetch(path), source=os.fspath(path), **replaced)
 
@@ -887,10 +1162,33 @@ class Agent:
     ) -> Agent:
         """Return the agent of a text that `to_json` gave.
 
-        `arms`, `family` and `policy` replace what the file holds; they are needed where it could
-        hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
-        a function). `context` and `features` are the functions, or models, that contexts and
-        candidates go through, and are needed where there were such.
+        Parameters
+        ----------
+        text
+            The text.
+        source
+            What messages call the text.
+        arms
+            Names in place of those of the text; needed where JSON has no such names.
+        family
+            A family in place of that of the text; needed where it is one of your own.
+        policy
+            A policy in place of that of the text; needed where it is one of your own, or has an
+            exposure that is a function.
+        context
+            The function, or model, that contexts go through; needed where there was one.
+        features
+            The function, or model, that candidates go through; needed where there was one.
+
+        Returns
+        -------
+        Agent
+            The agent.
+
+        Raises
+        ------
+        StateError
+            If the text is damaged, or no state.
         """
         replaced = {"arms": arms, "family": family, "policy": policy}
         replaced |= {"context": context, "features": features}
@@ -907,7 +1205,7 @@ _HOW: dict[type[Decider], str] = {
 
 
 def agent_of(decider: Decider) -> Agent:
-    """Return an agent that decides by a decider which is there already."""
+    """Return an agent that decides by an existing decider."""
     agent = Agent.__new__(Agent)
     agent._begin(decider, chance.generator(0))
     return agent

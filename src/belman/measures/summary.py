@@ -166,11 +166,25 @@ def difference(
 def compare(
     result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95
 ) -> Table:
-    """Players ranked by their mean at the last checkpoint, with paired differences to one of them.
+    """Rank players by their mean at the last checkpoint, with paired differences to one of them.
 
-    Columns that start with `±` are half-widths of 95 % confidence intervals; `P(less)` is the share
-    of runs in which the player has less than the other, ties counting half; `verdict` says what the
-    interval of the difference allows.
+    Parameters
+    ----------
+    result
+        What `belman.simulate` returned.
+    against
+        The name of the player that others are compared with.
+    variable
+        What to compare: a variable of the result.
+    level
+        The probability of confidence intervals.
+
+    Returns
+    -------
+    Table
+        A row for each player. Columns that start with `±` are half-widths of intervals; `P(less)`
+        is the share of runs in which the player has less than the other, ties counting half;
+        `verdict` says what the interval of the difference allows.
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
