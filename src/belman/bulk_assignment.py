@@ -244,7 +244,7 @@ def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generi
 def _points(
     weights: Weights, units: Sequence[str | int] | NDArray[np.generic]
 ) -> NDArray[np.int64]:
-    """The point of every unit by whoever assigns them, OUTSIDE where a unit takes no part."""
+    """The point of every unit by the hash of its assigner, OUTSIDE where a unit takes no part."""
     assigner = weights.assigner
     if not isinstance(assigner, GrowthBook):
         given = units.tolist() if isinstance(units, np.ndarray) else units

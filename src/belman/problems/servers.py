@@ -26,7 +26,7 @@ Chance = float | Callable[[float], float]
 
 
 class Arrival(NamedTuple):
-    """A job: when it comes, of which class, its seconds at every server, and its luck in [0, 1)."""
+    """A job: when it comes, its class, its seconds at every server, and its luck in [0, 1)."""
 
     time: float
     job_class: Hashable

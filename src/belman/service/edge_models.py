@@ -189,6 +189,6 @@ class RowsCorrectedOut(BaseModel):
 
 
 class ObservedOut(BaseModel):
-    """How many outcomes the batch held, all of which count."""
+    """How many outcomes the batch held; all of them count."""
 
     observed: int

@@ -268,5 +268,5 @@ class SpendBody(ReasonBody):
 
 
 def arm_in(arm: Any) -> Hashable:
-    """An arm's name, of which a list stands for a tuple."""
+    """An arm's name; a list stands for a tuple."""
     return tuple(arm) if isinstance(arm, list) else arm

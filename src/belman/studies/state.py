@@ -114,7 +114,7 @@ class State:
 
     @classmethod
     def begin(cls, settings: StudySettings) -> State:
-        """Return the state of a study of which nothing is known but its settings."""
+        """Return the state of a new study with these settings."""
         arms = len(settings.arms)
         return cls(
             settings,
@@ -264,14 +264,14 @@ class State:
         return {SHARES: found, PRICE: made}, {SHARES: found}
 
     def affordable(self, count: int, asking: Asking, now: float) -> list[int]:
-        """Return the places of the arms of which so many asks fit in the budget."""
+        """Return the places of the arms for which this number of asks fits in the budget."""
         places = [self.places[arm] for arm in self.arms] if self.shipped is None else [self.shipped]
         if (spending := self.spending) is None:
             return places
         return spending.affordable(now, places, segment_of(asking.context), count)
 
     def check_budget(self, count: int, asking: Asking, now: float, study: str) -> None:
-        """Raise BudgetError where the budget has no room for so many asks of any arm."""
+        """Raise BudgetError where the budget has no room for this number of asks of any arm."""
         if self.spending is not None and not self.affordable(count, asking, now):
             raise BudgetError(self.spending.refusal(now, count, study))
 

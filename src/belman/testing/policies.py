@@ -148,7 +148,7 @@ def agent_plays_it(case: PolicyCase) -> Faults:
 
 
 def equal_arms_are_played_alike(case: PolicyCase) -> Faults:
-    """No arm of which the same is known has no chance: one false alarm in a million."""
+    """Equal arms all have a chance to be played: one false alarm in a million."""
     if case.policy.sees_truth:
         return
     first = {case.agent(seed).ask() for seed in range(60)}
