@@ -250,9 +250,20 @@ def _last(result: xarray.Dataset, name: str) -> xarray.DataArray:
 
 
 def condense(result: xarray.Dataset) -> xarray.Dataset:
-    """Statistics over runs of every curve (dims statistic, player, turn, …), runs at a few turns.
+    """Compute statistics over runs of every curve, with runs kept at a few turns.
 
-    Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
+    These turns are T, T/2, T/4, …, kept as `NAME_at` (dim mark). Variables without turns are kept
+    as they are.
+
+    Parameters
+    ----------
+    result
+        What `belman.simulate` returned.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dims statistic, player, turn, …
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.8, 0.9])
@@ -278,7 +289,17 @@ def condense(result: xarray.Dataset) -> xarray.Dataset:
 
 
 def curves_csv(small: xarray.Dataset) -> str:
-    """Condensed curves as comma-separated lines: variable, player, turn and the statistics.
+    """Write condensed curves as comma-separated lines: variable, player, turn and the statistics.
+
+    Parameters
+    ----------
+    small
+        What `condense` returned.
+
+    Returns
+    -------
+    str
+        The lines.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.8, 0.9])
