@@ -82,16 +82,33 @@ def test_an_import_error_inside_one_is_told_as_it_is(package, line, tmp_path, mo
         (["--version"], belman.__version__),
         (["list"], "bernoulli"),
         (["run", "--means", "0.1,0.2"], "error: a simulation needs the extra 'lab': "),
+        (["report", "visits.csv", "--output", "a.pdf"], "error: a PDF file needs the extra"),
     ],
 )
 def test_all_but_the_lab_works_without_its_extra(words, said, tmp_path):
-    output = ["--output", str(tmp_path)] if "run" in words else []
-    command = [sys.executable, "-c", WITHOUT_THE_LAB, *words, *output]
-    done = subprocess.run(command, capture_output=True, text=True)
+    (tmp_path / "visits.csv").write_text("arm,reward\n" + "old,0\nold,1\nnew,1\nnew,1\n" * 5)
+    command = [sys.executable, "-c", WITHOUT_THE_LAB, *words]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert said in done.stdout + done.stderr
     if "error" in said:
         assert done.returncode == 2
         assert "pip install 'belman[lab]'" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["demo", "serve"])
+def test_the_service_names_its_extra(command):
+    script = """
+import sys
+for name in ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client"):
+    sys.modules[name] = None
+from belman.cli import main
+main()
+"""
+    command = [sys.executable, "-c", script, command]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'belman[service]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_assignment_imports_nothing_else_of_the_package():

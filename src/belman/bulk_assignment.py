@@ -189,7 +189,20 @@ def _place_all(
 
 
 def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generic]) -> Assignments:
-    """The arms of many units: an array of whole numbers or of texts, or a list.
+    """Assign many units to arms.
+
+    Parameters
+    ----------
+    weights
+        A weights document.
+    units
+        An array of whole numbers or of texts, or a list.
+
+    Returns
+    -------
+    Assignments
+        For each unit the place of its arm in `arms` (−1: the unit takes no part), and what the
+        units share: the arms, their probabilities and the version.
 
     >>> weights = Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1")
     >>> found = assign_many(weights, ["user-1", "user-2", "user-3"])
@@ -231,7 +244,7 @@ def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generi
 def _points(
     weights: Weights, units: Sequence[str | int] | NDArray[np.generic]
 ) -> NDArray[np.int64]:
-    """The point of every unit by whoever assigns them, OUTSIDE where a unit takes no part."""
+    """The point of every unit by the hash of its assigner, OUTSIDE where a unit takes no part."""
     assigner = weights.assigner
     if not isinstance(assigner, GrowthBook):
         given = units.tolist() if isinstance(units, np.ndarray) else units

@@ -65,7 +65,7 @@ def lengthened(
 
 
 def write_array(array: NDArray[Any]) -> list[Any]:
-    """Return an array as nested lists, of which the innermost are shortened.
+    """Return an array as nested lists, the innermost ones shortened.
 
     >>> write_array(np.zeros((2, 20))), write_array(np.array([1.0, -np.inf]))
     ([['runs', [0.0, 20]], ['runs', [0.0, 20]]], [1.0, '-inf'])

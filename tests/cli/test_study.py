@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -138,7 +139,10 @@ def test_studies_of_a_world_that_changes(study, words, policy):
 def test_a_window_and_a_correction_from_the_shell(study):
     study("create", "mail", "--arms", "only", "--window", "0.05", "--silence", "forget")
     ticket = study("ask", "mail").split("\t")[0]
-    assert study("create", "shop", "--arms", "only", "--family", "poisson").startswith("Study(")
+    made = study("create", "shop", "--arms", "only", "--family", "poisson")
+    assert made.startswith("Study(")
+    with Path(made.partition("kept in ")[2].strip()).open("rb") as kept:
+        assert kept.read(6) == b"SQLite"
     told = study("ask", "shop").split("\t")[0]
     study("tell", "shop", told, 5)
     assert study("correct", "shop", told, 3, "--reason", "refund").strip() == "corrected"

@@ -69,7 +69,7 @@ def test_a_name_that_is_not_at_the_top_says_where_it_is():
         belman.Nothing  # noqa: B018
 
 
-#: Rooms all of whose names have Parameters and Returns.
+#: Rooms all of whose names have Parameters and Returns, as those at the top of the package have.
 DESCRIBED = ("families", "plots", "policies")
 #: Classes of which a half stands in another file.
 HALVES = {Family: (Calculus,)}
@@ -91,6 +91,8 @@ def settings_of(kind):
     """What a person gives to make one, or reads of it."""
     if dataclasses.is_dataclass(kind):
         return [one.name for one in dataclasses.fields(kind) if one.init]
+    if "__init__" in vars(kind) and not getattr(kind, "_is_protocol", False):
+        return list(inspect.signature(kind).parameters)
     return list(getattr(kind, "_fields", ()))
 
 
@@ -120,5 +122,12 @@ def test_every_setting_and_what_comes_back_is_described(room):
     module = importlib.import_module(f"belman.{room}")
     names = {name: getattr(module, name) for name in module.__all__}
     public = {name: what for name, what in names.items() if callable(what)}
+    left = [line for name, what in public.items() for line in undescribed(name, what)]
+    assert left == []
+
+
+def test_every_argument_of_the_top_is_described():
+    names = {name: getattr(belman, name) for name in belman.__all__}
+    public = {name: it for name, it in names.items() if callable(it)}
     left = [line for name, what in public.items() for line in undescribed(name, what)]
     assert left == []

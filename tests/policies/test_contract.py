@@ -46,6 +46,11 @@ print("true")
     assert interpreted(script) is True
 
 
+def test_no_check_runs_twice():
+    for checks in (POLICY_CHECKS, FAMILY_CHECKS):
+        assert len({check.__name__ for check in checks}) == len(checks)
+
+
 def test_a_compiled_policy_keeps_the_contract():
     """The checks themselves run compiled; tests/agent/test_interpreted.py has more families."""
     check_policy(Thompson(), Gaussian())

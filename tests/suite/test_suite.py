@@ -107,7 +107,7 @@ def test_the_command_refuses_what_is_not_there(tmp_path):
         (
             ["--ours", "belmann"],
             PolicyError,
-            "'belmann' is not in the suite.*did you mean 'belman'",
+            "unknown policy 'belmann'.*did you mean 'belman'",
         ),
         (
             ["--players", "imad"],
@@ -146,3 +146,8 @@ def test_the_command_writes_a_table_and_data(tmp_path, monkeypatch):
     told = json.loads((tmp_path / "summary-belman-until.json").read_text())
     assert told["development"]["cell"] == kept["development"]["cell"]
     assert told["development"]["regret"] != kept["development"]["regret"]
+    own = tmp_path / "mine.py"
+    own.write_text("from belman.policies import Random as Mine\n")
+    assert CliRunner().invoke(app, [*words, "--ours", f"{own}:Mine"]).exit_code == 0
+    own = json.loads((tmp_path / "summary-mine.py-Mine.json").read_text())
+    assert own["development"]["regret"] > told["development"]["regret"]

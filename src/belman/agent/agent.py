@@ -170,14 +170,37 @@ class Agent(AgentViews):
         among: Iterable[Hashable] | None = None,
         top: int | None = None,
     ) -> Any:
-        """Return the arm to try now, or a list of `n` for a batch.
+        """Choose the arm to try now.
 
         Asks whose reward is not told yet count as observed at their expected statistic, so that a
-        batch spreads, and while there are any (or in a batch) arms that were never tried come
-        first. `among` names the arms that are available. `context` says who or what it is for,
-        where the agent has segments or contexts; `candidates` are the arms where these come with
-        every ask, and their places are returned. With `top` it is a ranked list of that many
-        different ones, those with the largest indices, best first.
+        batch spreads over the arms. While there are any, or in a batch, arms that were never tried
+        come first.
+
+        Parameters
+        ----------
+        n
+            The size of a batch; by default one arm that is no list.
+        context
+            Values by name, where the agent has contexts or segments.
+        candidates
+            Features of each candidate, where arms are candidates. Their places are returned.
+        among
+            The names of the arms that are available; by default all.
+        top
+            How many different arms to rank by their indices, best first, in place of a batch.
+
+        Returns
+        -------
+        arm, or a list of arms
+            A name, a point of a box or the place of a candidate; a list where `n` or `top` is
+            given.
+
+        Raises
+        ------
+        ArmError
+            If `among` names an arm that is not in play, or none.
+        SettingError
+            If a context or candidates are missing, or not those of this agent.
 
         >>> agent = Agent(features=["price", "colour"], model="linear", seed=7)
         >>> agent.ask(candidates=[{"price": 5, "colour": "red"}, {"price": 7, "colour": "blue"}])
@@ -235,8 +258,8 @@ class Agent(AgentViews):
 
     @property
     def last(self) -> list[Choice]:
-        """What the last `ask` chose, with the probability of each choice, so that a later replay is
-        honest.
+        """Return what the last `ask` chose, with the probability of each choice, which replays of a
+        log need.
 
         >>> agent = Agent(["blue", "red"], seed=1)
         >>> arm = agent.ask()
@@ -253,8 +276,8 @@ class Agent(AgentViews):
 
     @property
     def ticket(self) -> int:
-        """The ticket of the last ask (of the last of a list: those before are one less each), where
-        the agent has segments, contexts or a box.
+        """Return the ticket of the last ask, where the agent has segments, contexts or a box. The
+        tickets of a list are consecutive numbers that end in this one.
         """
         asks = self._tickets()
         if not asks.given:
@@ -281,11 +304,30 @@ class Agent(AgentViews):
         *,
         ticket: int | None = None,
     ) -> None:
-        """Learn the reward of an arm; late, out of order and unasked rewards are welcome.
+        """Learn the reward of an arm. Rewards may come late, out of order, and from arms that were
+        not asked for.
 
-        Where the agent has segments, contexts or a box, it is that of the `ticket`, or of the
-        oldest open ask of the arm, or point. With a `context` (or, for candidates, with features in
-        place of the arm) it may be a reward that nobody asked for.
+        Parameters
+        ----------
+        arm
+            The name of the arm, a point of a box, or the place of a candidate. With its features in
+            place of a candidate, a reward that nobody asked for.
+        reward
+            The reward.
+        context
+            The context of a reward that nobody asked for.
+        ticket
+            The ticket of the ask, where the agent has segments, contexts or a box; by default the
+            oldest open ask of the arm.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown.
+        RewardError
+            If the family does not allow the reward.
+        UnknownTicketError
+            If no ask of this ticket or arm is open and no context is given.
         """
         decider = self._decider
         if self._asks is not None or not isinstance(decider, IndependentDecider):
@@ -339,7 +381,22 @@ class Agent(AgentViews):
         return decider.recall(arm, context)
 
     def cancel(self, arm: Any = None, asks: int = 1, *, ticket: int | None = None) -> None:
-        """Forget outstanding asks of an arm whose rewards will never come, or that of a ticket."""
+        """Forget asks whose rewards will never come.
+
+        Parameters
+        ----------
+        arm
+            The name of an arm.
+        asks
+            How many of its outstanding asks, the oldest first.
+        ticket
+            The ticket of one ask, in place of an arm.
+
+        Raises
+        ------
+        ArmError
+            If the arm has not that many outstanding asks.
+        """
         count = validate.check_count(asks, f"cancel(asks={asks!r})")
         if isinstance(self._decider, IndependentDecider) and ticket is None:
             self._decider.cancel(arm, count)
@@ -354,14 +411,14 @@ class Agent(AgentViews):
 
     @property
     def provisional(self) -> dict[Hashable, tuple[float, ...]]:
-        """Successes and failures per arm that count, and are not learnt: they are set anew at any
-        time, and not saved.
+        """Return successes and failures per arm that count and are not learnt: they may be replaced
+        at any time, and are not saved.
 
         They stand for outstanding asks of which something is known before their reward is:
-        decisions, beliefs and advice count them, and imagine only what is left of these asks. For
+        decisions, beliefs and advice count them, and imagine only the rest of these asks. For
         rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none. A third
-        number is a doubt that is common to all arms, the relative variance of what they count:
-        intervals take it in, and comparisons do not.
+        number is the relative variance of these counts, an uncertainty that all arms share:
+        intervals include it, and comparisons do not.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.provisional = {"red": (0.0, 2.5)}
@@ -385,14 +442,38 @@ class Agent(AgentViews):
     # Arms
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
-        """Take in a new arm with its prior, or bring back a retired one with all that was learnt of
-        it (or, with a prior, anew).
+        """Add a new arm, or bring back a retired one with what was learnt of it.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        prior
+            The belief about it at first; by default that of the agent. A retired arm that is given
+            one begins anew.
+
+        Raises
+        ------
+        ArmError
+            If the arm is in play already.
         """
         self._decider.add(arm, prior)
 
     def retire_arm(self, arm: Hashable, *, forget: bool = False) -> None:
-        """Play an arm no more; rewards of its outstanding asks still count, and it may come back,
-        unless the agent is to `forget` all of it.
+        """Stop playing an arm; rewards of its outstanding asks still count, and `add_arm` brings it
+        back.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        forget
+            Whether to forget what was learnt of it.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown, the last one, or the control.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
@@ -413,7 +494,7 @@ class Agent(AgentViews):
 
     @property
     def time(self) -> float:
-        """The seconds since some beginning, by which a policy goes that goes by the clock
+        """Return the seconds since some fixed moment, for a policy that goes by the clock
         (`belman.policies.Drift(half_life=…)`); set it before every `ask` and `tell`. It never goes
         back.
 
@@ -462,7 +543,9 @@ class Agent(AgentViews):
 
     @property
     def control(self) -> Hashable | None:
-        """The arm that the others are compared with, if any; another may be set at any turn."""
+        """Return the arm that the others are compared with, if any; another one may be set at any
+        turn.
+        """
         return self._control
 
     @control.setter
@@ -473,7 +556,7 @@ class Agent(AgentViews):
 
     @property
     def stop_when(self) -> StopRule | None:
-        """The rule by which `verdict` says whether one may stop; another may be set."""
+        """Return the rule by which `verdict` says whether to stop; another one may be set."""
         return self._stop_when
 
     @stop_when.setter
@@ -483,17 +566,45 @@ class Agent(AgentViews):
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file: a crash leaves the old file or the new one."""
+        """Write the whole state to a file: a crash leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
-        """Return the whole state as text."""
+        """Return the whole state as text.
+
+        Returns
+        -------
+        str
+            JSON, for `from_json`.
+        """
         return saving.to_text(self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **replaced: Any) -> Agent:
-        """Return the agent of a state file, which goes on as if it had never stopped; what may be
-        given in place of what the file holds is that of `from_json`.
+        """Read the agent of a state file; it makes the same choices as the agent that was saved.
+
+        Parameters
+        ----------
+        path
+            The file.
+        replaced
+            Arguments of `from_json`, in place of what the file holds.
+
+        Returns
+        -------
+        Agent
+            The agent.
+
+        Raises
+        ------
+        StateError
+            If the file is damaged, or no state file.
         """
         return cls.from_json(state_file.fetch(path), source=os.fspath(path), **replaced)
 
@@ -511,10 +622,33 @@ class Agent(AgentViews):
     ) -> Agent:
         """Return the agent of a text that `to_json` gave.
 
-        `arms`, `family` and `policy` replace what the file holds; they are needed where it could
-        hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
-        a function). `context` and `features` are the functions, or models, that contexts and
-        candidates go through, and are needed where there were such.
+        Parameters
+        ----------
+        text
+            The text.
+        source
+            What messages call the text.
+        arms
+            Names in place of those of the text; needed where JSON has no such names.
+        family
+            A family in place of that of the text; needed where it is one of your own.
+        policy
+            A policy in place of that of the text; needed where it is one of your own, or has an
+            exposure that is a function.
+        context
+            The function, or model, that contexts go through; needed where there was one.
+        features
+            The function, or model, that candidates go through; needed where there was one.
+
+        Returns
+        -------
+        Agent
+            The agent.
+
+        Raises
+        ------
+        StateError
+            If the text is damaged, or no state.
         """
         replaced = {"arms": arms, "family": family, "policy": policy}
         replaced |= {"context": context, "features": features}
@@ -523,7 +657,7 @@ class Agent(AgentViews):
 
 
 def agent_of(decider: Decider) -> Agent:
-    """Return an agent that decides by a decider which is there already."""
+    """Return an agent that decides by an existing decider."""
     agent = Agent.__new__(Agent)
     agent._begin(decider, chance.generator(0))
     return agent

@@ -160,7 +160,7 @@ class Making:
         return (
             _LARGE_SAMPLES.format(percent=percent),
             f"Intervals 'at any look' ({percent}) are asymptotic: they hold at every look at once "
-            "as far as means of so many units are normal, which is not proved for any one number.",
+            "as far as means of that number of units are normal, which is not proved.",
         )
 
 

@@ -220,7 +220,7 @@ def from_totals(rows: Rows, column: str) -> Estimates:
 
 
 def covered(names: Sequence[str], found: Estimates, metric: str) -> None:
-    """Refuse a metric of which some arm has fewer than two units."""
+    """Refuse a metric if some arm has fewer than two units with it."""
     for name, one in zip(names, found.arms, strict=True):
         if one.units < 2 or not math.isfinite(one.error):
             raise SettingError(

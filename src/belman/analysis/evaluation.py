@@ -166,6 +166,13 @@ def evaluate(
     unit
         The column of whom arms were given to, where some have several rows: errors then count
         each of them once.
+    level
+        The probability of intervals.
+
+    Returns
+    -------
+    Evaluation
+        Estimates by several methods, each with intervals for one look and for any look.
 
     >>> rng = np.random.default_rng(7)
     >>> arms = rng.choice(["a", "b"], 4_000, p=[0.8, 0.2])

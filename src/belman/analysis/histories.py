@@ -1,4 +1,4 @@
-"""Histories as folders: files of JSON, each of which held from its time until that of the next.
+"""Histories as folders: files of JSON, each in force from its time until that of the next.
 
 The time is what a file's name begins with, or is told by a field inside. All files of a folder have
 it in the same place.

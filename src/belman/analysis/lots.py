@@ -22,7 +22,7 @@ _LOOKED = 10_000  # contradicted rows that other versions are asked about
 
 @dataclass(frozen=True)
 class Lots:
-    """Rows of which lots were drawn: their arms, the chances of all arms, and by which version."""
+    """Rows that were randomised: their arms, the chances of all arms, and the version."""
 
     arms: tuple[str, ...]
     rows: Whole

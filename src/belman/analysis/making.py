@@ -74,6 +74,17 @@ def analyse(
         What an empty reward is: "zero", or "missing"; by default the column tells.
     family
         A distribution of rewards, for beliefs by it; by default large samples, or coins.
+    minimise
+        Whether rewards are costs: less is better.
+    level
+        The probability of intervals.
+    stop_when
+        The rule that the verdict goes by; by default one look, at a risk of 1 − level.
+
+    Returns
+    -------
+    Analysis
+        The verdict, lifts with intervals, tests of the data, and what was done with the rows.
 
     Raises
     ------

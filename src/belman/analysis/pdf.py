@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from belman.analysis import texts
+from belman.errors import needing
 from belman.measures import sentences
 from belman.table import Table, number
 
@@ -36,8 +37,9 @@ def write_parts(
     found: Analysis | None = None,
 ) -> None:
     """Draw tables and texts with their settings; None stands for the lifts of an analysis."""
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_pdf import PdfPages
+    with needing("a PDF file", "lab", "matplotlib"):
+        from matplotlib import rc_context
+        from matplotlib.backends.backend_pdf import PdfPages
 
     plain = rc_context({"text.parse_math": False})  # dollars in names are dollars
     with plain, PdfPages(file, metadata={"Title": title}) as pages:

@@ -291,7 +291,7 @@ def _seen(cell: Any) -> str:
 
 
 def _chosen(frame: Frame, history: Past, account: Account) -> Whole:
-    """The rows of this feature, where a column says of which they are."""
+    """The rows of this feature, where a column names the feature."""
     chosen = np.arange(len(frame))
     for column in (one for one in frame.columns if one.strip().casefold() in _TOPIC):
         known = {name for name in set(frame.texts(column)) if name in history.topics}
@@ -326,7 +326,7 @@ def _say(account: Account, owners: Whole, lots: Lots) -> None:
 
 @dataclass(frozen=True)
 class _Told:
-    """Rows with a reward each, of which policies are asked."""
+    """Rows with a reward each, on which policies are evaluated."""
 
     lots: Lots
     rewards: Floats

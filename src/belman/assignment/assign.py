@@ -62,11 +62,24 @@ def point_in(weights: Weights, unit: Unit) -> int:
 
 
 def assign(weights: Weights, unit: Unit, context: Mapping[str, Any] | None = None) -> Assignment:
-    """The arm of a unit, its chance, and the version of the weights; in a `context`, where the
-    weights are those of a study with contexts.
+    """Assign a unit to an arm: the same unit gets the same arm while the weights are in force, in
+    the same context.
 
-    The same unit gets the same arm while the weights stand, in the same context;
-    docs/reference/assignment.md says how, for other languages.
+    docs/reference/assignment.md specifies the function for other languages.
+
+    Parameters
+    ----------
+    weights
+        A weights document.
+    unit
+        The name of the unit.
+    context
+        Values by name, where the weights are those of a study with contexts.
+
+    Returns
+    -------
+    Assignment
+        The arm, its probability, and the version of the weights.
 
     >>> weights = Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1")
     >>> assign(weights, "user-1")

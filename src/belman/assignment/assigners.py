@@ -129,8 +129,8 @@ class GrowthBook:
 
 @dataclass(frozen=True)
 class Eppo:
-    """Eppo's hash (MD5) of the document's salt and the unit, into so many shards; only units whose
-    shards by the salts of `traffic` lie in its ranges take part.
+    """Eppo's hash (MD5) of the document's salt and the unit, into a number of shards. Only units
+    whose shards by the salts of `traffic` lie in its ranges take part.
     """
 
     by: ClassVar[str] = "eppo"

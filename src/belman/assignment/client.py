@@ -16,12 +16,22 @@ S = TypeVar("S", bound=AnyRemoteStudy[Any])
 
 
 class AnyClient(ABC, Generic[S]):
-    """A service at `url`, opened with a `key` where it asks for one.
+    """A connection to a service.
 
-    Requests are sent again after failures that pass (`retries` times, waiting longer each time).
-    That is safe: every change carries an idempotency key, so that the service gives the same answer
-    again and does nothing twice. Objects may be shared between threads, and by processes that are
-    forked.
+    Requests are sent again after failures that pass. That is safe: every change carries an
+    idempotency key, so that the service gives the same answer again and does nothing twice. Objects
+    may be shared between threads, and by processes that are forked.
+
+    Parameters
+    ----------
+    url
+        The address of the service.
+    key
+        A key, where the service asks for one.
+    timeout
+        Seconds after which a request has failed.
+    retries
+        How often a request is sent again, waiting longer each time.
     """
 
     def __init__(
@@ -30,8 +40,19 @@ class AnyClient(ABC, Generic[S]):
         self._transport = Transport(url, key, timeout, retries)
 
     def studies(self, query: str = "", *, archived: bool = False) -> list[str]:
-        """The names of the studies, or of those with `query` in their name, that are (or are not)
-        archived.
+        """List the names of studies.
+
+        Parameters
+        ----------
+        query
+            Part of a name; by default all names.
+        archived
+            Whether to list archived studies in place of the others.
+
+        Returns
+        -------
+        list
+            Names.
         """
         given = {"query": query, "limit": 1000, "archived": str(archived).lower()}
         path = f"/api/studies?{urlencode(given)}"
@@ -43,15 +64,49 @@ class AnyClient(ABC, Generic[S]):
         """Make the object of a study, whether the service has one of that name or not."""
 
     def study(self, name: str) -> S:
-        """The study of that name; raises UnknownStudyError where there is none."""
+        """Open a study of the service.
+
+        Parameters
+        ----------
+        name
+            The name of the study.
+
+        Returns
+        -------
+        RemoteStudy
+            The study.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no study of that name.
+        """
         study = self._remote(name)
         study.status()
         return study
 
     def create(self, name: str, arms: Iterable[Hashable] | None = None, **settings: Any) -> S:
-        """The study of that name, created with these settings of `belman.open_study` if new; a
-        family, policy or rule goes by its name, or by name and settings. Without arms, names of
-        `features` make one whose arms are candidates that come with every ask.
+        """Open a study of the service, and create it first if there is none of that name.
+
+        Parameters
+        ----------
+        name
+            The name of the study.
+        arms
+            The names of its arms; None where arms are candidates, whose `features` are named.
+        settings
+            Settings of `belman.open_study`; a family, policy or rule goes by its name, or by name
+            and settings.
+
+        Returns
+        -------
+        RemoteStudy
+            The study.
+
+        Raises
+        ------
+        StudyError
+            If there is a study of that name with other settings.
         """
         body: dict[str, Any] = {"name": name}
         if arms is not None:
@@ -61,14 +116,44 @@ class AnyClient(ABC, Generic[S]):
         return self._remote(name)
 
     def call(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Found:
-        """The JSON that a route answers with; raises what the study would have raised.
+        """Send a request to a route, and return its JSON.
 
-        A change carries an idempotency key, this one or one of its own.
+        Parameters
+        ----------
+        method
+            "GET", "POST", "PUT" or "DELETE".
+        path
+            The path, from /api on.
+        body
+            What is sent, as plain data.
+        key
+            The idempotency key of a change; by default a new one.
+
+        Returns
+        -------
+        Found
+            The answer as plain data.
+
+        Raises
+        ------
+        BelmanError
+            The error that the study raised.
         """
         return found_in(self._answer(method, path, body, key).content)
 
     def text(self, path: str) -> bytes:
-        """What a route answers with that is no JSON."""
+        """Fetch what a route answers with that is no JSON.
+
+        Parameters
+        ----------
+        path
+            The path, from /api on.
+
+        Returns
+        -------
+        bytes
+            The answer.
+        """
         return self._answer("GET", path, None, None, longest=None).content
 
     def _answer(

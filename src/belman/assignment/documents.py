@@ -48,14 +48,36 @@ def prefix_of(salt: str) -> bytes:
 class Weights:
     """The weights of a study's arms, for one segment of its units or for all.
 
-    `cuts` are (end, place of an arm) pairs: points below the first end belong to the first arm
-    named, and so on up to 2³². `weights` are the shares of points, exactly. `floors` are the least
-    weights that were asked for, `decisions` for how many decisions the weights were made, and
-    `published` and `valid_until` times in seconds since 1970. With `contexts` a unit is assigned by
-    its context, and cuts and weights are for units without a context; where GrowthBook assigns,
-    by the leaves of a tree. The `assigner` says who
-    hashes units, where that is not belman: then ends go up to its number of points, points at the
-    place −1 have no arm, and weights are shares of those that have one.
+    Parameters
+    ----------
+    study
+        The name of the study.
+    version
+        A whole number that rises from version to version.
+    salt
+        Text that is hashed together with the name of a unit.
+    arms
+        The names of the arms.
+    cuts
+        (end, place of an arm) pairs: points below the first end belong to the first arm named, and
+        so on up to 2³². Where an assigner has another number of points, ends go up to that, and
+        points at the place −1 have no arm.
+    floors
+        The least weight of each arm that was asked for.
+    segment
+        The segment of units; None for all.
+    decisions
+        For how many decisions the weights were made.
+    published
+        When, in seconds since 1970.
+    valid_until
+        Until when they may be used.
+    contexts
+        What assigns a unit by its context; cuts and weights are then for units without a context.
+        Where GrowthBook assigns, the leaves of a tree.
+    assigner
+        Whose hash assigns units, where that is not belman's. `weights`, the shares of points, are
+        then of the points that have an arm.
 
     >>> first = Weights.of("checkout", {"blue": 0.9, "green": 0.1}, salt="s1")
     >>> second = first.following({"blue": 0.5, "green": 0.5})
@@ -108,7 +130,43 @@ class Weights:
         contexts: Contexts | Leaves | None = None,
         assigner: Assigner | None = None,
     ) -> Weights:
-        """The first weights of a study, one stretch of points an arm."""
+        """Make the first weights of a study, with one stretch of points for each arm.
+
+        Parameters
+        ----------
+        study
+            The name of the study.
+        weights
+            Weights by arm, which add up to 1.
+        salt
+            Text that is hashed together with the name of a unit.
+        version
+            The version.
+        floors
+            The least weights by arm that were asked for.
+        segment
+            The segment of units; None for all.
+        decisions
+            For how many decisions the weights were made.
+        published
+            When, in seconds since 1970.
+        valid_until
+            Until when they may be used.
+        contexts
+            What assigns a unit by its context.
+        assigner
+            Whose hash assigns units, where that is not belman's.
+
+        Returns
+        -------
+        Weights
+            The document.
+
+        Raises
+        ------
+        WeightsError
+            If the weights do not add up to 1, or a setting is invalid.
+        """
         points = points_of(assigner)
         cuts = tuple(lay_out(in_points(_checked(weights), points)))
         parts = (tuple(weights), cuts, _floors(weights, floors))
@@ -124,8 +182,27 @@ class Weights:
         published: float | None = None,
         valid_until: float | None = None,
     ) -> Weights:
-        """The next version: ½ Σ|Δw| of the units move, the least possible; arms may come and go.
-        Where GrowthBook assigns, each arm has one range, and more units may move.
+        """Make the next version: ½ Σ|Δw| of the units change their arm, the least possible. Arms
+        may be added and left out. Where GrowthBook assigns, each arm has one range, and more units
+        may change their arm.
+
+        Parameters
+        ----------
+        weights
+            Weights by arm, which add up to 1.
+        floors
+            The least weights by arm that were asked for.
+        decisions
+            For how many decisions the weights were made.
+        published
+            When, in seconds since 1970.
+        valid_until
+            Until when they may be used.
+
+        Returns
+        -------
+        Weights
+            The document.
         """
         arms, points = tuple(weights), self.cuts[-1][0]
         gone = [arm for arm in self.arms if arm not in weights]
@@ -139,7 +216,17 @@ class Weights:
         return Weights(*of, arms, moved, own, self.segment, *times, None, self.assigner)
 
     def chances(self, context: object = None) -> tuple[float, ...]:
-        """The chance of every arm in a context, or for a unit without a context.
+        """Return the probability of every arm in a context, or for a unit without one.
+
+        Parameters
+        ----------
+        context
+            Values by name.
+
+        Returns
+        -------
+        tuple
+            Probabilities, in the order of the arms.
 
         >>> Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1").chances()
         (0.75, 0.25)
@@ -151,12 +238,28 @@ class Weights:
 
     @property
     def by(self) -> str:
-        """The name of who assigns units."""
+        """Return the name of the assigner: "belman", or another."""
         return BELMAN if self.assigner is None else self.assigner.by
 
     def answer(self, place: int, context: object = None) -> Assignment:
-        """The assignment of a unit that falls on a point, in a context; WeightsError where the
-        unit takes no part.
+        """Return the assignment of a unit that falls on a point.
+
+        Parameters
+        ----------
+        place
+            The point.
+        context
+            Values by name.
+
+        Returns
+        -------
+        Assignment
+            The arm, its probability, and the version.
+
+        Raises
+        ------
+        WeightsError
+            If units at this point take no part.
         """
         if self.contexts is None or context is None:
             found = self.answers[bisect_right(self.ends, place)] if place >= 0 else None
@@ -173,7 +276,13 @@ class Weights:
         raise AssertionError("all points belong to an arm")
 
     def described(self) -> dict[str, Any]:
-        """The document as plain data."""
+        """Return the document as plain data.
+
+        Returns
+        -------
+        dict
+            What `from_described` reads.
+        """
         found = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
         lists = ("arms", "cuts", "floors", "weights")
         contexts, assigner = found.pop("contexts"), found.pop("assigner")
@@ -183,12 +292,34 @@ class Weights:
         return {"format": FORMAT, **found, **own}
 
     def to_json(self) -> str:
-        """The document as JSON."""
+        """Return the document as JSON.
+
+        Returns
+        -------
+        str
+            What `from_json` reads.
+        """
         return json.dumps(self.described(), ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Weights:
-        """The weights of a document; where it comes from is not checked (`verify` does that)."""
+        """Read the weights of a document. Its origin is not checked: `verify` does that.
+
+        Parameters
+        ----------
+        text
+            JSON.
+
+        Returns
+        -------
+        Weights
+            The document.
+
+        Raises
+        ------
+        WeightsError
+            If the text is no weights document.
+        """
         try:
             return cls.from_described(json.loads(text))
         except BelmanError:
@@ -198,7 +329,23 @@ class Weights:
 
     @classmethod
     def from_described(cls, found: Any) -> Weights:
-        """The weights of a document as plain data."""
+        """Read the weights of a document as plain data.
+
+        Parameters
+        ----------
+        found
+            What `described` returned.
+
+        Returns
+        -------
+        Weights
+            The document.
+
+        Raises
+        ------
+        WeightsError
+            If the data are no weights document.
+        """
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             given = found.get("format") if isinstance(found, dict) else found
             raise WeightsError(f"format={given!r} is not a weights document: this reads {FORMAT!r}")

@@ -85,7 +85,7 @@ class Leaves:
         return self.leaves[self.place(context)].points
 
     def fits(self, arms: int, points: int) -> bool:
-        """Whether every leaf gives all points to so many arms."""
+        """Whether every leaf gives all of these points to this number of arms."""
         return all(
             len(leaf.points) == arms
             and all(type(one) is int and one >= 0 for one in leaf.points)

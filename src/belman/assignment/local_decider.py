@@ -37,13 +37,36 @@ class Decision(NamedTuple):
 class LocalDecider:
     """Assigns units by the weights that a service publishes, and sends it their outcomes.
 
-    `fallback` is the arm for units while there are no weights that are valid: before the first
-    fetch succeeded, and once those that were fetched last have expired. With `keys`, public keys by
-    their ids, only signed weights are believed. Weights are fetched every `refresh` seconds and
-    outcomes sent every `flush` seconds, or as soon as there are a thousand, and none before `hold`
-    seconds after its decision. It may be shared by threads and used from asyncio, since neither
-    `decide` nor `observe` waits for anything; after a fork the child begins with the weights, and
-    with none of its parent's outcomes.
+    It may be shared by threads and used from asyncio, since neither `decide` nor `observe` waits;
+    after a fork the child begins with the weights, and with none of its parent's outcomes.
+
+    Parameters
+    ----------
+    url
+        The address of the service.
+    study
+        The name of the study.
+    fallback
+        The arm for units while there are no valid weights: before the first fetch succeeds, and
+        after the last weights have expired.
+    key
+        A key of the service, where it asks for one.
+    segment
+        The segment whose weights are used; by default those for all units.
+    keys
+        Public keys by their ids: then only signed weights are accepted.
+    refresh
+        Seconds between two fetches of weights.
+    flush
+        Seconds between two batches of outcomes; a thousand are sent at once.
+    hold
+        Seconds from a decision until its outcome is sent.
+    timeout
+        Seconds after which a request has failed.
+    clock
+        A function that gives the time in seconds since 1970.
+    start
+        Whether to fetch and send in threads; else call `fetch` and `send`.
 
     >>> decider = LocalDecider("http://127.0.0.1:9", "checkout", fallback="blue", start=False)
     >>> decider.decide("user-1").arm
@@ -106,15 +129,27 @@ class LocalDecider:
 
     @property
     def weights(self) -> Weights | None:
-        """The weights by which units are assigned now; None where there are none that are valid."""
+        """Return the weights by which units are assigned now; None if there are no valid ones."""
         found = self._weights
         if found is None or (found.valid_until is not None and self._clock() >= found.valid_until):
             return None
         return found
 
     def decide(self, unit: Unit, context: Mapping[str, Any] | None = None) -> Decision:
-        """The arm of a unit, now; the same while the weights stand. A study with contexts decides
-        by the `context`, such as {"country": "fr", "age": 31}.
+        """Assign a unit: it gets the same arm while the weights are in force.
+
+        Parameters
+        ----------
+        unit
+            The name of the unit.
+        context
+            Values by name, such as {"country": "fr", "age": 31}, for a study with contexts.
+
+        Returns
+        -------
+        Decision
+            The arm, with its probability and the version of the weights; None for both where the
+            fallback arm is used.
         """
         self._check_process()
         now, found = self._clock(), self._weights
@@ -126,10 +161,22 @@ class LocalDecider:
     def observe(
         self, decision: Decision, reward: float, attributes: Mapping[str, Any] | None = None
     ) -> bool:
-        """Take the outcome of a decision, to be sent with others; False if it was dropped, since
-        the service has been away for a million of them. Those of the fallback arm are sent too, and
-        say that nobody drew lots for them. `attributes` of the unit, such as {"device": "phone"},
-        are for reports.
+        """Take the outcome of a decision, to be sent with others. Outcomes of the fallback arm are
+        sent too, marked as not drawn.
+
+        Parameters
+        ----------
+        decision
+            What `decide` returned.
+        reward
+            The reward.
+        attributes
+            Values of the unit for reports, such as {"device": "phone"}.
+
+        Returns
+        -------
+        bool
+            False if the outcome was dropped, since a million wait for the service.
         """
         self._check_process()
         row: Row = {
@@ -153,8 +200,13 @@ class LocalDecider:
     # Talking to the service
 
     def fetch(self) -> bool:
-        """Fetch weights now: whether there are new ones. What fails leaves those that are there,
-        and is said by `problem`.
+        """Fetch weights now. A failure leaves the present ones in use, and `problem` says what it
+        was.
+
+        Returns
+        -------
+        bool
+            Whether there are new weights.
         """
         self._check_process()
         with self._fetching:
@@ -182,17 +234,27 @@ class LocalDecider:
         return found
 
     def send(self) -> bool:
-        """Send the outcomes that wait: whether all of them were taken. A batch whose answer was
-        lost is sent again under its own key, and counts once; what the service refuses for good is
-        logged, counted, and handed back by `take_refused`.
+        """Send the outcomes that wait. A batch whose answer was lost is sent again under its own
+        key, and counts once; outcomes that the service refuses for good are logged, counted, and
+        returned by `take_refused`.
+
+        Returns
+        -------
+        bool
+            Whether all of them were accepted.
         """
         self._check_process()
         before = self.counts.refused
         return self._outbox.send() and self.counts.refused == before
 
     def take_refused(self) -> list[Refused]:
-        """Hand back the outcomes that the service refused, each once, with the reason: to be put
-        right and sent by `RemoteStudy.observe`, or to be kept. The last 10,000 wait for this.
+        """Return the outcomes that the service refused, each once, with the reason: correct them
+        and send them by `RemoteStudy.observe`, or keep them.
+
+        Returns
+        -------
+        list
+            The last 10,000 at most.
         """
         return self._outbox.take_refused()
 
@@ -206,7 +268,18 @@ class LocalDecider:
     # Its life
 
     def close(self, timeout: float = 10.0) -> bool:
-        """Stop, and send what waits, for at most so many seconds: whether all of it was taken."""
+        """Stop, and send the outcomes that wait.
+
+        Parameters
+        ----------
+        timeout
+            For how many seconds at most.
+
+        Returns
+        -------
+        bool
+            Whether all of them were accepted.
+        """
         self._check_process()
         self._closing.set()
         until, before = time.monotonic() + timeout, self.counts.refused

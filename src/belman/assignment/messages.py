@@ -62,7 +62,7 @@ def found_in(content: bytes) -> Found:
 
 
 def arm_in(arm: Any) -> Hashable:
-    """An arm's name, of which a list stands for a tuple."""
+    """An arm's name; a list stands for a tuple."""
     return tuple(arm) if isinstance(arm, list) else arm
 
 

@@ -99,7 +99,7 @@ class Outbox:
         return sent is None
 
     def _send_batch(self) -> bool | None:
-        """Whether a batch was settled, of which the service is the judge; None if none is due."""
+        """Whether the service settled a batch; None if none is due."""
         with self._sending:
             batch = self._next_batch()
             if batch is None:
@@ -168,7 +168,7 @@ class Outbox:
                 self._wake.wait(self._flush)
 
     def close(self, timeout: float) -> bool:
-        """Stop, and send what is due, for at most so many seconds: whether all of it was sent."""
+        """Stop, and send what is due, for at most `timeout` seconds: whether all of it was sent."""
         self._closing = True
         self._wake.set()
         until = time.monotonic() + timeout

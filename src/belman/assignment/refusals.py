@@ -124,7 +124,7 @@ SENT = {
 
 
 class MissingExtraError(BelmanError, ImportError):
-    """An optional dependency that is not installed, of which no service tells."""
+    """An optional dependency that is not installed; services never send this error."""
 
     def __init__(self, what: str, extra: str, *others: str) -> None:
         packages = ", or ".join(f"'{package}[{extra}]'" for package in ("belman", *others))

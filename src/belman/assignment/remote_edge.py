@@ -47,7 +47,7 @@ class RemoteEdge:
         reason: str = "",
         key: str | None = None,
     ) -> Weights:
-        """The weights for the next `decisions`, anew `every` so many seconds; see
+        """Publish weights for the next `decisions`, with a version `every` few seconds; see
         `Study.publish`.
         """
         body: dict[str, Any] = {"decisions": decisions, "every": every, "valid_for": valid_for}

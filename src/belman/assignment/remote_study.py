@@ -76,11 +76,27 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         candidates: Iterable[Given] | None = None,
         top: int | None = None,
     ) -> Any:
-        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets.
+        """Ask for an arm to try now.
 
-        `attributes` of whoever it is for, such as {"device": "phone"}, are kept for reports. What
-        decides is the `context`, in a study that has contexts, and `candidates` where these are its
-        arms; with `top` the ticket ranks so many.
+        Parameters
+        ----------
+        n
+            The size of a batch; by default one ticket that is no list.
+        attributes
+            Values by name that are kept for reports, such as {"device": "phone"}.
+        key
+            An idempotency key: the same key gives the same tickets.
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+        top
+            How many arms or candidates the ticket ranks, best first.
+
+        Returns
+        -------
+        RemoteTicket, or a list of them
+            A list where `n` is given.
         """
         parts = {"attributes": attributes, "context": context}
         body: dict[str, Any] = {name: dict(one) for name, one in parts.items() if one is not None}
@@ -97,8 +113,23 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         metrics: Mapping[str, float] | None = None,
         key: str | None = None,
     ) -> bool:
-        """Learn the reward of a ticket, or its metrics, or both: True if it was news, False if it
-        was known; a request with the same `key` counts once.
+        """Learn the reward of a ticket, its metrics, or both.
+
+        Parameters
+        ----------
+        ticket
+            A ticket, or its id.
+        reward
+            The reward; left out where the study computes it from metrics.
+        metrics
+            Other measurements by name.
+        key
+            An idempotency key: the same request with the same key counts once.
+
+        Returns
+        -------
+        bool
+            True if the reward is new, False if the same one was told before.
         """
         body = tell_out(ticket, reward, metrics)
         return bool(self._post("tell", body, key)["news"])
@@ -106,17 +137,34 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
     def tell_many(
         self, tells: Iterable[tuple[str | RemoteTicket, float]]
     ) -> list[bool | BelmanError]:
-        """Learn many rewards at once; each has an answer of its own, be it an error.
+        """Learn many rewards at once. A number that is not finite is refused before any is sent.
 
-        What is no finite number is refused before any is sent.
+        Parameters
+        ----------
+        tells
+            (ticket, reward) pairs.
+
+        Returns
+        -------
+        list
+            For each pair whether the reward is new, or the error that it caused.
         """
         body = [tell_out(ticket, reward) for ticket, reward in tells]
         answers = self._post("tells", {"tells": body})["answers"]
         return [told_in(answer) for answer in answers]
 
     def give_back(self, tickets: Iterable[str | RemoteTicket]) -> int:
-        """Give tickets back that were asked for ahead, and used for nobody: how many of them are
-        given back, so that the same request has the same answer.
+        """Give back tickets that were asked for ahead and used for nobody.
+
+        Parameters
+        ----------
+        tickets
+            Tickets, or their ids.
+
+        Returns
+        -------
+        int
+            How many of them are given back, now or by an earlier call.
         """
         given = [id_of(ticket) for ticket in tickets]
         count = 0
@@ -128,8 +176,21 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
     def prefetched(
         self, ahead: int = 64, *, oldest: float = 1.0, attributes: Given | None = None
     ) -> Prefetched:
-        """Tickets that are asked for ahead, at most so many at a time, so that an ask does not wait
-        for the service; those that nobody takes within `oldest` seconds are given back.
+        """Ask for tickets ahead, so that an ask does not wait for the service.
+
+        Parameters
+        ----------
+        ahead
+            The most tickets at a time.
+        oldest
+            Seconds after which tickets that nobody took are given back.
+        attributes
+            Values by name that are kept for reports.
+
+        Returns
+        -------
+        Prefetched
+            An object to ask and tell.
         """
         return Prefetched(self, ahead, oldest, attributes)
 
@@ -142,14 +203,39 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         metrics: Mapping[str, float] | None = None,
         key: str | None = None,
     ) -> bool:
-        """Replace what a ticket counted as (None forgets it): True if that changes anything."""
+        """Change the reward of a ticket that has counted.
+
+        Parameters
+        ----------
+        ticket
+            A ticket, or its id.
+        reward
+            The right reward; None removes the ticket from what was learnt.
+        reason
+            Why, for the log.
+        metrics
+            New values of some metrics; the others stay.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+
+        Returns
+        -------
+        bool
+            True if this changes anything.
+        """
         new = None if reward is None else finite(reward)
         body = {"reward": new, "reason": reason, **metrics_out(metrics)}
         path = f"tickets/{quote(id_of(ticket), safe='')}/correct"
         return bool(self._post(path, body, key)["changed"])
 
     def status(self) -> dict[str, Any]:
-        """Counts of all kinds, from one moment."""
+        """Return counts of all kinds, from one moment.
+
+        Returns
+        -------
+        dict
+            Counts by name.
+        """
         return self._get()
 
     def beliefs(
@@ -159,61 +245,171 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         context: Given | None = None,
         candidates: Iterable[Given] | None = None,
     ) -> T:
-        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, and of
-        candidates, where the study has such.
+        """Return rewards told, expected reward, credible interval and probability of being best for
+        each arm.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+
+        Returns
+        -------
+        table
+            A row for each arm or candidate.
         """
         return self._look("beliefs", level=level, **in_context(context, candidates))
 
     def contexts(self) -> dict[str, dict[str, list[Any]]]:
-        """What is known by context, as columns: `coefficients` of features, or the best arm of
-        every one of the `segments`; nothing in a study without contexts.
+        """Return what is known by context.
+
+        Returns
+        -------
+        dict
+            Columns by title: `coefficients` of features, or the best arm of each of the `segments`;
+            {} in a study without contexts.
         """
         return self._get("/contexts")
 
     def report(
         self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None
     ) -> dict[str, Any]:
-        """The verdict as plain data: its state and sentence, and per arm lift, intervals, traffic;
-        `by` an attribute also its segments. See `StudyReport.to_dict`.
+        """Return the verdict as plain data: its state and sentence, and lift, intervals and traffic
+        of each arm.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        by
+            An attribute: the report then also has its segments.
+        control
+            Another control than the study's, for this report alone.
+
+        Returns
+        -------
+        dict
+            See `StudyReport.to_dict`.
         """
         against = None if control is None else str(control)
         return self._get("/report", level=level, by=by, control=against)
 
     def metrics(self, level: float = 0.95) -> T:
-        """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
+        """Return for each arm and metric how many tickets counted with it, the mean, and Student's
+        interval.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+
+        Returns
+        -------
+        table
+            A row for each arm and metric.
+        """
         return self._look("metrics", level=level)
 
     def spending(self) -> T:
-        """Per period of a budget: what was spent and is expected, how many asks, and the price."""
+        """Return for each period of a budget what was spent and is expected, how many asks, and the
+        price.
+
+        Returns
+        -------
+        table
+            A row for each period.
+        """
         return self._look("spending")
 
     def explain(
         self, *, context: Given | None = None, candidates: Iterable[Given] | None = None
     ) -> T:
-        """Why this arm now: what the policy sees of each arm, the largest index first."""
+        """Return why the next arm is chosen: what the policy sees of each arm, the largest index
+        first.
+
+        Parameters
+        ----------
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+
+        Returns
+        -------
+        table
+            A row for each arm or candidate.
+        """
         return self._look("explain", **in_context(context, candidates))
 
     def changes(self) -> T:
-        """The changes of the world that the study noticed, where it follows them (`drift`)."""
+        """Return the changes of the world that the study noticed, where it follows them (`drift`).
+
+        Returns
+        -------
+        table
+            A row for each change.
+        """
         return self._look("changes")
 
     def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
-        """The log, from the event that follows number `after`."""
+        """Iterate over the log.
+
+        Parameters
+        ----------
+        after
+            The number of the event to begin behind.
+
+        Returns
+        -------
+        Iterator
+            Events as plain data.
+        """
         while found := self._get("/history", after=after)["events"]:
             yield from found
             after = found[-1]["number"]
 
     def exported(self, format: str = "csv") -> bytes:
-        """The log as the content of a file, csv or parquet."""
+        """Return the log as the content of a file.
+
+        Parameters
+        ----------
+        format
+            "csv" or "parquet".
+
+        Returns
+        -------
+        bytes
+            The content.
+        """
         query = urlencode({"format": format})
         return self.client.text(f"{self._path}/export?{query}")
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
-        """Refuse asks until resumed; rewards are still accepted."""
+        """Refuse asks until `resume`; rewards are still accepted.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         self._post("pause", {"reason": reason}, key)
 
     def resume(self, reason: str = "", *, key: str | None = None) -> None:
-        """Decide again."""
+        """Decide again.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         self._post("resume", {"reason": reason}, key)
 
     def add_arm(
@@ -224,27 +420,76 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         *,
         key: str | None = None,
     ) -> None:
-        """Take in a new arm, or one that was retired."""
+        """Add a new arm, or a retired one with what was learnt of it.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        prior
+            The belief about a new arm at first; by default that of the study.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         body = {"arm": arm_out(arm), "prior": prior, "reason": reason}
         self._post("arms", body, key)
 
     def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
-        """Play an arm no more."""
+        """Stop playing an arm.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         self._post("arms/retire", {"arm": arm_out(arm), "reason": reason}, key)
 
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
     ) -> None:
-        """Give all traffic to one arm, by default to the one that is most likely the best."""
+        """Give all traffic to one arm.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm; by default the arm that is most likely the best.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         self._post("ship", {"arm": arm_out(arm), "reason": reason}, key)
 
     def unship(self, reason: str = "", *, key: str | None = None) -> None:
-        """Let the policy decide again."""
+        """Let the policy decide again.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         self._post("unship", {"reason": reason}, key)
 
     def set_exposure(self, exposure: Any, reason: str = "", *, key: str | None = None) -> None:
-        """Set how greedy the policy is: a number from 0 (explore) to 1 (exploit), ½ by default; or
-        an exposure by its name, or name and settings.
+        """Set how greedy the policy is.
+
+        Parameters
+        ----------
+        exposure
+            A number from 0 (explore) to 1 (exploit), ½ by default; or an exposure by its name, or
+            name and settings.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
         """
         name = "dial" if isinstance(exposure, (int, float)) else "exposure"
         body = {name: self.client.described(exposure), "reason": reason}
@@ -253,29 +498,70 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
     def set_guard(
         self, guard: Mapping[str, str] | None, reason: str = "", *, key: str | None = None
     ) -> None:
-        """Hold these limits on metrics from here on, {"refund": "< 0.05"}, and no others."""
+        """Replace the limits on metrics.
+
+        Parameters
+        ----------
+        guard
+            Limits by metric, {"refund": "< 0.05"}; None for no limits.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         body = {"guard": dict(guard or {}), "reason": reason}
         self.client.call("PUT", f"{self._path}/guard", body, key=key)
 
     def spend(
         self, amount: float, reason: str = "", *, arm: Any = None, key: str | None = None
     ) -> None:
-        """Count a cost of no ask against the budget; of an arm, if it was spent on one."""
+        """Count a cost that no ticket brought against the budget.
+
+        Parameters
+        ----------
+        amount
+            The cost.
+        reason
+            Why, for the log.
+        arm
+            The arm that it was spent on, if any.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         own = {} if arm is None else {"arm": arm}
         body = {"amount": finite(amount, "cost"), "reason": reason, **own}
         self._post("spend", body, key)
 
     def archive(self, reason: str = "", *, key: str | None = None) -> None:
-        """Pause the study and leave it out of lists; everything of it stays."""
+        """Pause the study and leave it out of lists; its log stays.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+        """
         self._post("archive", {"reason": reason}, key)
 
     def restore(self) -> None:
-        """List it again; it stays paused until it is resumed."""
+        """List the study again; it stays paused until it is resumed."""
         self._post("restore", {})
 
     def delete(self, confirm: str, *, key: str | None = None) -> int:
-        """Delete the study with its whole log for good, where `confirm` is its name; gives the
-        count of events.
+        """Delete the study with its whole log, for good.
+
+        Parameters
+        ----------
+        confirm
+            The name of the study.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+
+        Returns
+        -------
+        int
+            How many events were deleted.
         """
         return self._post("delete", {"confirm": confirm}, key).count("deleted")
 

@@ -1,4 +1,4 @@
-"""The belief on the mean of a law on [0, 1] of which two moments were seen.
+"""The belief on the mean of a distribution on [0, 1], given two moments of its rewards.
 
 Coordinates are (s, α, β): α and β add up the rewards x and 1 − x, s what coins lack, x(1 − x). A
 law drawn from the Dirichlet process of these sums, ν = α + β and m = α/ν, has a mean of expectation

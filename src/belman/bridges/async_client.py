@@ -63,13 +63,44 @@ class AsyncClient(InThreads[Client]):
     studies = reading(Client.studies)
 
     async def study(self, name: str) -> AsyncRemoteStudy:
-        """The study of that name; raises UnknownStudyError where there is none."""
+        """Open a study of the service.
+
+        Parameters
+        ----------
+        name
+            The name of the study.
+
+        Returns
+        -------
+        AsyncRemoteStudy
+            The study.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no study of that name.
+        """
         return AsyncRemoteStudy(self, await self.run(lambda client: client.study(name)))
 
     async def create(
         self, name: str, arms: Iterable[Hashable] | None = None, **settings: Any
     ) -> AsyncRemoteStudy:
-        """The study of that name, created with these settings of `belman.open_study` if new."""
+        """Open a study of the service, and create it first if there is none of that name.
+
+        Parameters
+        ----------
+        name
+            The name of the study.
+        arms
+            The names of its arms.
+        settings
+            Settings of `belman.open_study`.
+
+        Returns
+        -------
+        AsyncRemoteStudy
+            The study.
+        """
         work = partial(Client.create, name=name, arms=arms, **settings)
         return AsyncRemoteStudy(self, await self.run(work))
 

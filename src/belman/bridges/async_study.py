@@ -71,7 +71,28 @@ class AsyncStudy(InThreads[Study]):
         attributes: Given | None = None,
         key: str | None = None,
     ) -> Any:
-        """A ticket for the arm to try now, or a list of `n` for a batch, as `Study.ask` gives."""
+        """Ask for an arm to try now, as `Study.ask` does.
+
+        Parameters
+        ----------
+        n
+            The size of a batch; by default one ticket that is no list.
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+        top
+            How many arms or candidates the ticket ranks, best first.
+        attributes
+            Values by name that are kept in the log for `report(by=…)`.
+        key
+            An idempotency key: the same key gives the same tickets.
+
+        Returns
+        -------
+        Ticket, or a list of them
+            A list where `n` is given.
+        """
         self._place(False)
         count = 1 if n is None else n
         request = Ask(count, key, attributes, context, candidates, top)
@@ -86,7 +107,24 @@ class AsyncStudy(InThreads[Study]):
         metrics: Mapping[str, float] | None = None,
         key: str | None = None,
     ) -> bool:
-        """Learn the reward of a ticket, as `Study.tell` does: True if it was news."""
+        """Learn the reward of a ticket, as `Study.tell` does.
+
+        Parameters
+        ----------
+        ticket
+            A ticket, or its id.
+        reward
+            The reward; left out where the study computes it from metrics.
+        metrics
+            Other measurements by name.
+        key
+            An idempotency key; needed where rewards accumulate and a request may be sent again.
+
+        Returns
+        -------
+        bool
+            True if the reward is new, False if the same one was told before.
+        """
         self._place(False)
         return bool(await self._commit.answer(Tell(ticket, reward, key, metrics)))
 

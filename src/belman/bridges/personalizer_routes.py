@@ -40,7 +40,7 @@ _HEADER, _REQUEST_ID = b"ocp-apim-subscription-key", b"x-ms-client-request-id"
 
 
 class Call(NamedTuple):
-    """What is asked for: of which study, which operation (None for others), and of which event."""
+    """What a request is for: the study, the operation (None for others), and the event."""
 
     study: str
     path: str

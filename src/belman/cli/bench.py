@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from functools import partial
 from pathlib import Path
@@ -44,8 +45,7 @@ def root() -> None:
     quick="Only the smaller problems, 100 runs each: a minute or two.",
     split="Which half of the suite: development, validation or both.",
     players="Policies to compare with, separated by commas, or all.",
-    ours="The policy that is compared: belman, belman-until (which knows the horizon), or one of "
-    "the rivals.",
+    ours="The policy that is compared, also one of your own file: mine.py:Cautious:width=0.7.",
     output="The folder for results, from which a run resumes: DIR/cells/, regret.csv, "
     "summary.json.",
 )
@@ -66,39 +66,35 @@ def regret(
     known = [name for names in suite.rivals.values() for name in names]
     rivals = known if players == "all" else [name.strip() for name in players.split(",")]
     for name in rivals:
-        _check_player(name, known, "is not a rival of")
-    _check_player(ours, ["belman", "belman-until", *known], "is not in")
+        if name not in known:
+            there = f"there are {listing(known, most=40)}{nearest(name, known)}"
+            raise PolicyError(f"{name!r} is not a rival of the suite: {there}")
+    shown = parse.shown(ours)
     splits = SPLITS if split == "both" else (split,)
     screen = Console(stderr=True)
     played = {}
     for cell in suite.cells:
         if cell.split in splits and suite.plays(ours, cell):
             seated = {
-                name: parse.policy(name, cell.horizon)
+                parse.shown(name): parse.policy(name, cell.horizon)
                 for name in (ours, *rivals)
                 if suite.plays(name, cell)
             }
             folder = output / ("quick" if quick else "cells")
             say = partial(screen.print, highlight=False)
             played[cell] = play_cell(cell, seated, folder, seed, workers, say)
-    tables = {name: cell_table(suite, played, name, ours) for name in splits}
+    tables = {name: cell_table(suite, played, name, shown) for name in splits}
     summary = summary_table(tables)
     for table in (*tables.values(), summary):
         show(table)
     kept = {"summary": summary.columns, **{name: table.columns for name, table in tables.items()}}
-    about = "" if ours == "belman" else f"-{ours}"
+    about = "" if ours == "belman" else "-" + re.sub(r"[^\w.-]+", "-", shown)
     for path, text in (
-        (output / f"regret{about}.csv", player_csv(suite, played, ours)),
+        (output / f"regret{about}.csv", player_csv(suite, played, shown)),
         (output / f"summary{about}.json", json.dumps(kept, indent=1)),
     ):
         write_atomically(path, text)
         screen.print(f"wrote {path}", highlight=False)
-
-
-def _check_player(name: str, known: list[str], words: str) -> None:
-    if name not in known:
-        there = f"there are {listing(known, most=40)}{nearest(name, known)}"
-        raise PolicyError(f"{name!r} {words} the suite: {there}")
 
 
 @command(

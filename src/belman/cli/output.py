@@ -79,7 +79,7 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def write_picture(plot: Path, draw: Callable[[], Figure]) -> None:
-    """Draw, in the style of the package, into a file whose name says of which kind it is."""
+    """Draw a picture in the style of the package; the ending of the file says its kind."""
     import matplotlib
 
     from belman import plots

@@ -96,4 +96,5 @@ def create(
         given["policy"] = read(said["policy"], horizon=10_000)
     if "features" in said:
         given["features"] = study_values.features(said["features"], given.get("arms"))
-    say(repr(open_study(name, storage=storage, **given)))
+    study = open_study(name, storage=storage, **given)
+    say(f"{study!r}\nkept in {study.storage.place}")

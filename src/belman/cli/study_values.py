@@ -158,7 +158,7 @@ def budget(words: str) -> dict[str, str]:
 
 
 def _once(pairs: list[str], what: str) -> dict[str, str]:
-    """Return texts by name, of which none may be given twice."""
+    """Return texts by name; none may be given twice."""
     found = dict(map(setting, pairs))
     if len(found) < len(pairs):
         raise SettingError(f"{what} was given twice: {listing(pairs)}")

@@ -6,6 +6,11 @@ import asyncio
 from functools import partial
 from typing import Any
 
+from belman.errors import needing
+
+with needing("a service", "service", "fastapi"):
+    import fastapi  # noqa: F401
+
 from belman.bridges.flag_routes import FlagRoutes
 from belman.bridges.personalizer_routes import PersonalizerRoutes, PersonalizerWords
 from belman.dashboard import demo as simulation

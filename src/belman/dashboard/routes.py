@@ -54,7 +54,7 @@ def _file(name: str) -> Response:
 
 @_api.get("/whoami", **requires(Role.READ))
 async def whoami(request: Request) -> Response:
-    """The role of the caller, and whether the service asks for keys."""
+    """Return the role of the caller, and whether the service asks for keys."""
     caller = caller_of(request.scope)
     assert caller is not None  # the access control has let it in
     closed = await registry_of(request).requires_key()
@@ -106,7 +106,7 @@ Details = Annotated[bool, Query(description="Beliefs, the manifold, why this arm
 async def view(
     request: Request, feed: StudyFeed, arms: PinnedIds = "", details: Details = False
 ) -> Response:
-    """What the page shows of a study now."""
+    """Return what the page shows of a study now."""
     wanted = _wanted(arms, details)
     shown = await registry_of(request).shared(
         feed.study, ("view", wanted, feed.judged), lambda: feed.views([wanted])[wanted]
@@ -118,7 +118,7 @@ async def view(
 async def live(
     request: Request, feed: StudyFeed, arms: PinnedIds = "", details: Details = False
 ) -> Response:
-    """The same as a stream of server-sent events: a `view` whenever the study moved."""
+    """Stream what the page shows as server-sent events: a `view` whenever the study changes."""
     return LiveResponse(_feeds(request), feed, _wanted(arms, details))
 
 
@@ -129,7 +129,7 @@ async def search_arms(
     query: PartOfName = "",
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 20,
 ) -> Response:
-    """Arms by name, the most likely best first."""
+    """List arms by name, the most likely best first."""
     return json_response(await registry_of(request).read(feed.search, query, limit))
 
 

@@ -55,9 +55,9 @@ def fill_ledger(ledger: Ledger, found: Ledger, family: Family, what: str) -> Non
     low, high = np.clip(family.mean_range, -LARGEST_REWARD, LARGEST_REWARD)
     low, high = low - 0.001 * abs(low), high + 0.001 * abs(high)
     if (sums < low * plays).any() or (sums > high * plays).any() or (squares < 0.0).any():
-        raise StateError(f"sums of {what} are not those of so many rewards")
+        raise StateError(f"sums of {what} are not those of that number of rewards")
     if (squares > 1.001 * LARGEST_REWARD**2 * plays).any():
-        raise StateError(f"squares of {what} are not those of so many rewards")
+        raise StateError(f"squares of {what} are not those of that number of rewards")
 
 
 def check_beliefs(rows: Floats, check: Callable[[Floats], object], what: str) -> None:

@@ -42,7 +42,7 @@ class Draw(IntEnum):
     POLICY = 0  # by the policy, which left no chance to some of the arms
     RANDOM = 1  # by the policy, which left a chance to every arm
     UNIFORM = 2  # uniformly, by the share of traffic kept so
-    FLOOR = 3  # by the floors of the arms, of which every arm has one
+    FLOOR = 3  # by the floors of the arms
     FLOORED = 4  # by the policy, beside floors of every arm
 
 

@@ -61,7 +61,7 @@ class Shares:
         return {arm: own[arm] for arm in arms if own.get(arm, 0.0) > 0.0}
 
     def beside(self, wished: Mapping[Any, float], candidates: bool = False) -> dict[Any, float]:
-        """Return the shares of arms of which a policy wishes these, with floors and the cap.
+        """Return the shares of arms for these wishes of a policy, with floors and the cap.
 
         >>> Shares(floor=0.1).beside({"a": 1.0, "b": 0.0})
         {'a': 0.9, 'b': 0.1}
@@ -79,7 +79,7 @@ class Shares:
         return {arm: own.get(arm, 0.0) + rest * capped.get(arm, 0.0) for arm in arms}
 
     def capped(self, wished: Mapping[Any, float]) -> dict[Any, float]:
-        """Return shares that sum to 1, of which the leader has at most `most`.
+        """Return shares that sum to 1, where the leader has at most `most`.
 
         Its comparison with control is what needs traffic: control gets so much that the leader has
         at most `most` of what both have. Of a control that leads, all others get the same.

@@ -189,7 +189,7 @@ def policy_named(given: Any) -> Any:
 
 
 def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
-    """A policy that an agent can follow with this family and so many arms."""
+    """A policy that an agent can follow with this family and number of arms."""
     if isinstance(policy, DependentPolicy):
         remedy = "it is for arms with features (give context=… or features=… too)"
         raise PolicyError(f"policy={policy!r} is not a policy for arms that are apart: {remedy}")

@@ -160,7 +160,7 @@ class DelayLaw:
         self._grow()
 
     def cell(self, time: float) -> int:
-        """The cell of time that it is: a window has so many of them as there are steps of F."""
+        """The present cell of time: a window has as many cells as F has steps."""
         return math.floor(time / self._width)
 
     def _delay(self, delay: float) -> int:

@@ -26,7 +26,7 @@ CLOSED, LOOKS = 0, 1
 
 @kernel
 def looks_due(number: int):
-    """How many looks there are by the time of so many delays.
+    """The number of looks by the time of the given number of delays.
 
     >>> [looks_due(number) for number in (127, 128, 255, 256, 1024)]
     [0, 1, 1, 2, 4]

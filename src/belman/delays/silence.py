@@ -79,7 +79,7 @@ def count_silence(counts, cdf, part, arm, won, lost, out):
 
 @kernel
 def relative_doubt(counts, cdf, doubt, part, arm, worth):
-    """The relative variance of what an arm worth so many rewards counts, from not knowing F.
+    """The relative variance of what an arm worth this number of rewards counts, from not knowing F.
 
     The doubt about F of one age is taken as that about all ages.
     """

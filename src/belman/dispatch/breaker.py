@@ -96,7 +96,7 @@ class Record:
         return self.probing
 
     def taken_back(self, probe: bool) -> None:
-        """A job ends of which nothing is learnt."""
+        """End a job without learning from it."""
         self.probing = self.probing and not probe
 
     def ended(self, success: bool, probe: bool, sent: int) -> None:

@@ -25,23 +25,44 @@ T = TypeVar("T")
 
 
 class Dispatcher(Desk):
-    """Sends jobs to the servers that serve them best, which it finds out by sending them.
+    """Sends jobs to the servers that serve them best, and learns which these are.
 
-    `learns='time'` judges servers by how long a job takes (an exponential distribution of unknown
-    rate), `learns='success'` by how often it succeeds. Every one of `queues` has beliefs of its
-    own. At most `limit` jobs are under way at once. A free server is never kept idle while a job
-    waits and the limit allows it: what is chosen is the best of the free ones, not a busy one that
-    may be worth waiting for. `policy` is Thompson sampling by default: its choice among the free
-    servers is the same whoever is busy, while evidence against a busy leader would make the free
-    ones take turns.
+    A free server is never kept idle while a job waits and the limit allows it: the best of the free
+    servers gets the job, not a busy one that may be worth waiting for. All methods may be called
+    from any thread; coroutines await `assign_async`. Both may write `with dispatcher.job() as
+    server:`, coroutines with `async`.
 
-    A server takes one job at a time, or as many as `slots` says: a number, a mapping by server, or
-    'learnt' (`LearntSlots(most=…)`) to find it out. A job over `time_limit` seconds has failed. A
-    failed job counts as one that took `penalty` times the average; with `breaker=Breaker()`
-    failures are believed apart from speed, and a server that fails too often rests.
-
-    All methods may be called from any thread; coroutines await `assign_async`. Both may write
-    `with dispatcher.job() as server:`, coroutines with `async`.
+    Parameters
+    ----------
+    servers
+        Names of servers.
+    learns
+        "time" judges servers by how long a job takes (an exponential distribution of unknown rate),
+        "success" by how often it succeeds.
+    queues
+        Names of queues, each with beliefs of its own.
+    policy
+        Thompson sampling by default: its choice among the free servers does not depend on which
+        others are busy, while evidence against a busy leader would make the free ones take turns.
+    limit
+        The most jobs under way at once.
+    penalty
+        A failed job counts as one that took this many times the average.
+    prior
+        The belief about every server at first.
+    discount
+        Below 1, beliefs fade towards their priors.
+    slots
+        How many jobs a server takes at once: a number, a mapping by server, or "learnt"
+        (`LearntSlots(most=…)`) to learn it.
+    time_limit
+        Seconds after which a job has failed.
+    breaker
+        `Breaker()` keeps failures apart from speed, and lets a server that fails too often rest.
+    seed
+        A whole number; the same seed gives the same choices.
+    clock
+        A function that gives the time in seconds.
 
     >>> dispatcher = Dispatcher(["near", "far"], slots={"near": 4}, seed=7)
     >>> server = dispatcher.assign()
@@ -179,11 +200,23 @@ class Dispatcher(Desk):
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, atomically, with jobs under way, without waiting callers."""
+        """Write the state to a file, atomically, with jobs under way, without waiting callers.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
-        """The whole state as text."""
+        """Return the whole state as text.
+
+        Returns
+        -------
+        str
+            JSON, for `from_json`.
+        """
         return self._look(roster_file.write)
 
     @classmethod
@@ -194,7 +227,27 @@ class Dispatcher(Desk):
         policy: Policy | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> Dispatcher:
-        """The dispatcher of a state file; jobs that were under way still are, until they end."""
+        """Read the dispatcher of a state file; jobs that were under way still are, until they end.
+
+        Parameters
+        ----------
+        path
+            The file.
+        policy
+            A policy in place of that of the file; needed where it is one of your own.
+        clock
+            A function that gives the time in seconds.
+
+        Returns
+        -------
+        Dispatcher
+            The dispatcher.
+
+        Raises
+        ------
+        StateError
+            If the file is damaged, or no state file.
+        """
         text, source = state_file.fetch(path), os.fspath(path)
         return cls.from_json(text, source=source, policy=policy, clock=clock)
 
@@ -207,7 +260,29 @@ class Dispatcher(Desk):
         policy: Policy | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> Dispatcher:
-        """The dispatcher of a text that `to_json` gave."""
+        """Return the dispatcher of a text that `to_json` gave.
+
+        Parameters
+        ----------
+        text
+            The text.
+        source
+            What messages call the text.
+        policy
+            A policy in place of that of the text; needed where it is one of your own.
+        clock
+            A function that gives the time in seconds.
+
+        Returns
+        -------
+        Dispatcher
+            The dispatcher.
+
+        Raises
+        ------
+        StateError
+            If the text is damaged, or no state.
+        """
         made = cls.__new__(cls)
         made._open(roster_file.read(text, source, policy, clock()), clock)
         return made

@@ -127,7 +127,7 @@ class Capacity:
             return [1.0]
         logs, grown, room = [], 0.0, 0.0
         for slots in range(1, min(tried + 1, self.rules.most) + 1):
-            # those who had at least so many jobs would have gained by the last slot
+            # those with at least this number of jobs would have gained by the last slot
             beyond = sum(self.seconds[slots - 1 :])
             room += beyond
             if slots > 1:

@@ -249,7 +249,7 @@ def with_leaves(record: Any, others: Iterator[Any]) -> Any:
 
 
 class Kind(NamedTuple):
-    """What lies at a place of a frame: an array of a type and so many dimensions, or a number."""
+    """What lies at a place of a frame: an array of some type and dimensions, or a number."""
 
     type: str
     dimensions: int | None

@@ -54,6 +54,16 @@ def kernel(function: Function) -> Function:
     records of many arrays through several levels of calls would otherwise cost more than the
     mathematics (a BelMan turn is twice as fast for it).
 
+    Parameters
+    ----------
+    function
+        The function, a global of a module that can be imported.
+
+    Returns
+    -------
+    function
+        The same function for Python; compiled code calls it compiled.
+
     >>> @kernel
     ... def double(x):
     ...     return 2.0 * x

@@ -108,7 +108,7 @@ def _unlearned(family: Family, x: Floats) -> float:
 
 
 def learnt(family: Family, belief: ArrayLike, rewards: ArrayLike) -> Floats:
-    """The belief after these rewards, each of which the family must support.
+    """The belief after these rewards; the family must support each of them.
 
     >>> from belman.families import Bernoulli
     >>> learnt(Bernoulli(), (1.0, 1.0), [1.0, 0.0, 1.0]).tolist()

@@ -189,7 +189,7 @@ def sources(*played: Any) -> str:
 
 
 def _modules(thing: Any) -> Iterator[str]:
-    """The modules of the classes and functions of which something is made."""
+    """The modules of the classes and functions that something is made from."""
     if isinstance(thing, Mapping):
         thing = tuple(thing.values())
     if isinstance(thing, tuple):

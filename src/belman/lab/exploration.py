@@ -132,16 +132,46 @@ def explore(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player look for the m best arms, in some turns or until known up to a risk δ.
+    """Let every player look for the m best arms, for a number of turns or until they are known up
+    to a risk δ.
 
-    With `budget`, the Dataset has simple_regret (how much less the recommended arms have than the
-    best) and error (whether one of them is none of the best) at the checkpoints, and plays at the
-    end. With `delta`, a run ends when the evidence passes the `threshold` ('customary' or 'proven',
-    see `policies/best_arm/stopping.py`, or 'own' for the policy's own rule) or after `most`
-    turns, and the Dataset has turns, stopped, simple_regret, error and plays at that moment.
+    Parameters
+    ----------
+    players
+        Policies by name, or a list of them. A class, such as `belman.policies.SuccessiveRejects`,
+        is made for this budget, δ and m.
+    problem
+        One of `belman.problems`.
+    runs
+        How many times to play.
+    seed
+        A whole number.
+    budget
+        How many turns; or `delta`.
+    delta
+        The risk: a run ends when the evidence passes the threshold.
+    m
+        How many arms are looked for.
+    threshold
+        "customary", "proven" (see `policies/best_arm/stopping.py`), or "own" for the policy's own
+        rule.
+    most
+        The most turns of a run that `delta` ends.
+    executor
+        As in `belman.simulate`.
+    workers
+        As in `belman.simulate`.
+    store
+        As in `belman.simulate`.
+    progress
+        As in `belman.simulate`.
 
-    A player may be given as a class, such as belman.policies.SuccessiveRejects: it is then made for
-    this budget, δ and m. The rest is as in `belman.simulate`.
+    Returns
+    -------
+    xarray.Dataset
+        With `budget`, simple_regret (the best mean minus that of the recommended arms) and error
+        (whether a recommended arm is not among the best) at the checkpoints, and plays at the end.
+        With `delta`, turns, stopped, simple_regret, error and plays when the run ended.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.5, 0.4, 0.3])

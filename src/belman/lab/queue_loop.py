@@ -60,7 +60,7 @@ class System(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The player's groups of arms (G groups of K arms, B numbers each), one of which is at hand."""
+    """The player's groups of arms (G groups of K arms, B numbers each), one of them in play."""
 
     params: Floats  # (P) of the group at hand
     indices: Floats  # (K) of its arms, the weights of a matching

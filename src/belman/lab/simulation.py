@@ -88,19 +88,40 @@ def simulate(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player play the problem, all with the same luck in a run: what happened.
+    """Play every player on a problem, all on the same random numbers in each run.
 
-    `players` maps names to policies (or to classes with `ask` and `tell`, see
-    `belman.lab.python_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints)
-    and arm, variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and
-    plays at the end, and settings, versions and seed in its attributes; that of a
-    `belman.problems.queue` has other variables. The same seed gives the same numbers whatever the
-    executor, the workers or the other players.
+    The same seed gives the same numbers whatever the executor, the workers or the other players.
+    Ctrl-C stops within a second.
 
-    `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask
-    scheduler. `store` names a directory in which finished tasks are kept as they come; the same
-    call goes on where an interrupted one stopped. Ctrl-C stops within a second. `progress` None
-    shows a bar on a terminal, True always, False nothing, not even that players are being compiled.
+    Parameters
+    ----------
+    players
+        Policies by name, or a list of them; also classes with `ask` and `tell`
+        (`belman.lab.python_runner.PythonRunner`).
+    problem
+        One of `belman.problems`.
+    horizon
+        How many turns are played.
+    runs
+        How many times.
+    seed
+        A whole number.
+    executor
+        "threads", "dask" (a local cluster of processes), or the address of a Dask scheduler.
+    workers
+        How many threads or processes; by default one per core.
+    store
+        A directory in which finished tasks are kept: the same call resumes from it.
+    progress
+        None for a bar on a terminal, True for a bar, False to print nothing, not even that players
+        are being compiled.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dims player, run, turn (checkpoints) and arm; variables regret (pseudo-regret),
+        suboptimal_draws and reward at the checkpoints, and plays at the end; settings, versions and
+        seed in its attributes. That of a `belman.problems.queue` has other variables.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.8, 0.9])

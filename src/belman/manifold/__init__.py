@@ -110,7 +110,7 @@ def focal_tilt(family: Family, mean: float, level: float) -> float:
 
 
 def at_worth(family: Family, belief: ArrayLike, worth: float) -> Floats:
-    """The belief with this one's expected reward that is worth so many rewards.
+    """The belief with this one's expected reward that is worth the given number of rewards.
 
     >>> from belman.families import Bernoulli
     >>> [round(float(x), 6) for x in at_worth(Bernoulli(), (3.0, 1.0), 100.0)]

@@ -66,7 +66,17 @@ OWN = Units()
 
 
 class Interval(NamedTuple):
-    """A median and the two ends around it."""
+    """A median and the two ends around it.
+
+    Parameters
+    ----------
+    middle
+        The median.
+    low
+        The lower end.
+    high
+        The upper end.
+    """
 
     middle: float
     low: float
@@ -76,7 +86,14 @@ class Interval(NamedTuple):
 class Lift(NamedTuple):
     """What beliefs say of an arm beside control, in the user's units.
 
-    `relative` is the difference as a share of control's mean; None where control's mean may be 0.
+    Parameters
+    ----------
+    absolute
+        The difference to control.
+    relative
+        The difference as a share of control's mean; None where that may be 0.
+    beats
+        The probability of beating control.
     """
 
     absolute: Interval

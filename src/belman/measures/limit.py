@@ -38,10 +38,20 @@ _SCORE = 1.959963984540054  # standard deviations of a central 95 %
 
 
 class Attainable(NamedTuple):
-    """What no policy exceeds on average over the prior: `rewards` in total, so `regret` at least.
+    """What no policy exceeds on average over the prior.
 
-    Where it is not `exact` it is a bound, and `error` half of its 95 % interval, from draws;
-    `best_arm` is what always playing the best arm earns.
+    Parameters
+    ----------
+    rewards
+        The total reward.
+    regret
+        The regret, at least.
+    error
+        Half of the 95 % interval of a bound, from draws.
+    best_arm
+        What always playing the best arm earns.
+    exact
+        Whether this is the value of the best policy; else it is a bound.
     """
 
     rewards: float

@@ -44,16 +44,51 @@ class Plan:
     alike: Watched  # A/A tests under goal both
 
     def days(self, name: str) -> NDArray[np.float64]:
-        """Days until each run of a goal was decided; infinite where it was not."""
+        """Return the days until each run of a goal was decided.
+
+        Parameters
+        ----------
+        name
+            The goal: "earn", "decide" or "both".
+
+        Returns
+        -------
+        ndarray
+            Days by run; infinite where it was not decided.
+        """
         found = self.played[name]
         return np.where(found.decided, found.turns / self.per_day, math.inf)
 
     def decided_by(self, name: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The share of runs that are decided by these days."""
+        """Return the share of runs that are decided by given days.
+
+        Parameters
+        ----------
+        name
+            The goal.
+        days
+            Days.
+
+        Returns
+        -------
+        ndarray
+            A share for each day.
+        """
         return (self.days(name)[None, :] <= days[:, None]).mean(axis=1)
 
     def spans(self, name: str) -> list[float]:
-        """The days by which a tenth, half and nine tenths of the runs were decided."""
+        """Return the days by which a tenth, half and nine tenths of the runs were decided.
+
+        Parameters
+        ----------
+        name
+            The goal.
+
+        Returns
+        -------
+        list
+            Three numbers of days.
+        """
         days = np.quantile(self.days(name), [0.1, 0.5, 0.9], method="higher")
         return [float(day) for day in days]
 
@@ -63,7 +98,19 @@ class Plan:
         return self.fixed / self.per_day
 
     def found_by_then(self, name: str) -> float:
-        """The share of runs that are decided, and rightly, when a test of fixed size would end."""
+        """Return the share of runs that are decided, and rightly, when a test of fixed size would
+        end.
+
+        Parameters
+        ----------
+        name
+            The goal.
+
+        Returns
+        -------
+        float
+            A share.
+        """
         found = self.played[name]
         return float(((found.turns <= self.fixed) & found.right).mean())
 
@@ -233,9 +280,41 @@ def plan(
 ) -> Plan:
     """Play an experiment until it is decided, for every goal, and as an A/A test.
 
-    `baseline` is a rate; with a `deviation`, the standard deviation of an amount, it is the mean of
-    amounts. `rule` is 'separated' (the chance of ever being wrong is at most the risk, whatever the
-    truth) or 'sure' (the chance of being best is 1 − risk, given a prior that expects such a lift).
+    Parameters
+    ----------
+    baseline
+        The rate of control; with a `deviation`, its mean amount.
+    lift
+        The lift to find, as a share of the baseline.
+    arms
+        The number of arms.
+    risk
+        The probability of a wrong verdict.
+    per_day
+        Decisions a day.
+    rule
+        "separated" (the probability of ever being wrong is at most the risk, whatever the truth) or
+        "sure" (the probability of being best is 1 − risk, given a prior that expects such a lift).
+    runs
+        How often each experiment is played.
+    seed
+        A whole number.
+    power
+        The power of the test of fixed size that goals are compared with.
+    deviation
+        The standard deviation of amounts; by default rewards are 0 or 1.
+    progress
+        A function that is called with the share that is done.
+
+    Returns
+    -------
+    Plan
+        How each goal did.
+
+    Raises
+    ------
+    SettingError
+        If a setting is invalid.
 
     >>> found = plan(0.2, 0.5, arms=2, per_day=500, runs=50)
     >>> list(found.played), bool(found.played["decide"].decided.all())

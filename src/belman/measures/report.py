@@ -36,10 +36,28 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of some arms: a family, names, and per arm prior, belief, plays and sums.
+    """What is known of some arms, on the scale of the family.
 
-    Sums and squares are of rewards on the scale of the family. `faded` says why the rewards are not
-    told as they came (a discount); empty where they are.
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    arms
+        Names.
+    priors
+        The prior of each arm.
+    beliefs
+        The belief about each arm.
+    plays
+        The number of rewards of each arm.
+    sums
+        Their sums.
+    squares
+        The sums of their squares.
+    units
+        How rewards look to the user.
+    faded
+        Why rewards are not told as they came (a discount); empty where they are.
     """
 
     family: Family
@@ -63,7 +81,34 @@ class Known:
 
 @dataclass(frozen=True)
 class ArmReport:
-    """One arm: what is believed, what holds at any look, and both beside control."""
+    """One arm: what is believed, what holds at any look, and both beside control.
+
+    Parameters
+    ----------
+    arm
+        The name of the arm.
+    plays
+        How many rewards it had.
+    average
+        Their average.
+    expected
+        The expected reward.
+    credible
+        The ends of its credible interval.
+    chance_best
+        The probability that the arm is the best.
+    expected_loss
+        How much less a decision earns with this arm than with the best one, on average.
+    lift
+        The lift over control; None for control itself.
+    anytime
+        The ends of an interval of the mean that holds at any look.
+    anytime_lift
+        The ends of an interval of the difference to control that holds at any look.
+    anytime_relative
+        The ends of an interval of the difference as a share of control's mean that holds at any
+        look.
+    """
 
     arm: Hashable
     plays: float
@@ -78,8 +123,17 @@ class ArmReport:
     anytime_relative: Ends | None = None
 
     def beside_control(self, relative: bool) -> tuple[Interval | None, Ends | None]:
-        """The lift, and its ends at any look, as shares of the control's mean or as differences;
-        None for control.
+        """Return the lift and its ends at any look; None for control.
+
+        Parameters
+        ----------
+        relative
+            Whether as shares of control's mean, or as differences.
+
+        Returns
+        -------
+        tuple
+            The interval, and the ends.
         """
         if self.lift is None:
             return None, None
@@ -163,7 +217,13 @@ class Report:
         raise ArmError(unknown("arm", arm, [found.arm for found in self.arms], "this report has"))
 
     def table(self) -> Table:
-        """One row an arm; `low` and `high` are credible, `from … to` holds at any look."""
+        """Return the report as a table.
+
+        Returns
+        -------
+        Table
+            A row for each arm.
+        """
         names = self.words
         columns: dict[str, list[Any]] = {
             "arm": [arm.arm for arm in self.arms],
@@ -197,7 +257,13 @@ class Report:
         return Table(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON holds it; infinite numbers are words."""
+        """Return the report as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         verdict = self.verdict
         return {
             "sentence": self.sentence,
@@ -215,7 +281,13 @@ class Report:
         }
 
     def to_json(self) -> str:
-        """The same as text."""
+        """Return the report as JSON.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
 
     def to_html(self, title: str = "Report") -> str:
@@ -271,16 +343,38 @@ def report(
     bets: ArmBets | None = None,
     places: Sequence[int] | None = None,
 ) -> Report:
-    """The report of what is known, beside a control if there is one.
+    """Make the report of what is known, beside a control if there is one.
 
-    Credible intervals have this level, and anytime ones as well: δ = 1 − level, for every interval
-    by itself. Of very many arms only the `most` that are most likely the best, and control, are
-    given lifts and intervals that hold at any look, which take longest to find; with `most=0` none
-    is, unless the stopping rule reads them.
+    Of very many arms only some get lifts and intervals that hold at any look, which take longest to
+    find.
 
-    With `bets` on rewards as the user counts them, in which the arms have these `places`, lifts at
-    any look and separation come from them where chances are known of most outcomes: they hold
-    whatever the prior, also if rates change, and for all comparisons at once.
+    Parameters
+    ----------
+    known
+        What is known of the arms.
+    control
+        The arm that the others are compared with.
+    level
+        The probability of credible intervals, and of intervals at any look (δ = 1 − level), for
+        every interval by itself.
+    stop_when
+        The rule that the verdict goes by.
+    findings
+        What tests of the data found.
+    most
+        How many arms get lifts and intervals at any look, beside control: those that are most
+        likely the best. With 0 none does, unless the stopping rule reads them.
+    bets
+        Bets on rewards as the user counts them: lifts at any look and separation come from them
+        where chances are known of most outcomes. They hold whatever the prior, also if rates
+        change, and for all comparisons at once.
+    places
+        The places of the arms in the bets.
+
+    Returns
+    -------
+    Report
+        The report.
     """
     units, delta = known.units, 1.0 - level
     arms = list(known.arms)

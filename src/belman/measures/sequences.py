@@ -88,7 +88,14 @@ def ratio_sequence(
 ) -> tuple[float, float] | None:
     """Compute a confidence sequence of the difference as a share of control's mean.
 
-    Parameters and δ are those of `difference_sequence`.
+    Parameters
+    ----------
+    arm
+        The mixture of the arm.
+    control
+        The mixture of control.
+    delta
+        The probability of ever being wrong.
 
     Returns
     -------

@@ -36,7 +36,21 @@ _SQUARES = math.pi**2 / 6.0
 
 @dataclass(frozen=True)
 class Finding:
-    """What one question found: whether it is an alarm, the odds against luck, and words."""
+    """What one test of the data found.
+
+    Parameters
+    ----------
+    question
+        What was tested.
+    alarm
+        Whether it is an alarm.
+    odds
+        The odds against chance.
+    sentence
+        The finding in words.
+    look_at
+        What to check first.
+    """
 
     question: str
     alarm: bool
@@ -45,7 +59,13 @@ class Finding:
     look_at: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         odds = self.odds if math.isfinite(self.odds) else str(self.odds)
         found = {"question": self.question, "alarm": self.alarm, "odds": odds}
         return {**found, "sentence": self.sentence, "look_at": self.look_at}
@@ -56,11 +76,18 @@ def _odds(log_odds: float) -> float:
 
 
 class SampleRatio:
-    """Do the arms get the traffic that they were meant to get?
+    """A test of whether arms get their intended shares of traffic.
 
-    A Bayes factor of Dirichlet-perturbed chances against the logged ones, which may change from
-    turn to turn: `add` takes the counts of tickets that were given while some chances held. For
-    chances that never change it is the sequential multinomial test, whatever the batches.
+    It is a Bayes factor of Dirichlet-perturbed chances against the logged ones, which may change
+    from turn to turn. For chances that never change it is the sequential multinomial test, whatever
+    the batches.
+
+    Parameters
+    ----------
+    arms
+        Names of the arms.
+    worth
+        How many decisions the Dirichlet distribution is worth.
 
     >>> test = SampleRatio(["blue", "green"])
     >>> test.add([5_020, 4_980], [0.5, 0.5])
@@ -78,7 +105,15 @@ class SampleRatio:
         self._worth = float(worth)
 
     def add(self, counts: ArrayLike, chances: ArrayLike) -> None:
-        """Take in how often each arm was given while these chances of the arms held."""
+        """Count decisions that were made under some chances.
+
+        Parameters
+        ----------
+        counts
+            The number of decisions for each arm.
+        chances
+            The chances that held for them.
+        """
         new, given = np.asarray(counts, np.float64), np.asarray(chances, np.float64)
         if new.shape != (len(self.arms),) or given.shape != new.shape or not (new >= 0.0).all():
             words = f"{len(self.arms)} counts and {len(self.arms)} chances, one an arm"
@@ -100,7 +135,18 @@ class SampleRatio:
         self.counts, self.expected = self.counts + new, self.expected + new.sum() * given
 
     def finding(self, risk: float = RISK) -> Finding:
-        """Whether the odds against the logged chances have reached 1/risk."""
+        """Return what the test has found so far.
+
+        Parameters
+        ----------
+        risk
+            The probability of ever giving a false alarm.
+
+        Returns
+        -------
+        Finding
+            The finding.
+        """
         alarm, question = self.log_odds >= -math.log(risk), "sample ratio"
         if not alarm:
             sentence = "Traffic shares are as intended."

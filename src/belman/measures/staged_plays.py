@@ -262,7 +262,7 @@ def play_stages(
     prior: tuple[float, float] = (1.0, 1.0),
     progress: Callable[[float], None] = lambda _: None,
 ) -> Watched:
-    """Play studies, of which the leader gets at most `most` beside control, until the rule decides.
+    """Play studies, where the leader gets at most `most` beside control, until the rule decides.
 
     `prior` is that of the policy and of `Sure`: a Beta of rates, a Normal of means (m, precision).
 

@@ -45,7 +45,17 @@ class Standing(Protocol):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a rule has decided, for which arm, and why, in words."""
+    """Whether a rule has decided, for which arm, and why.
+
+    Parameters
+    ----------
+    decided
+        Whether it has.
+    arm
+        The arm, if one.
+    sentence
+        The reason, in words.
+    """
 
     decided: bool
     arm: Hashable
@@ -66,7 +76,18 @@ class StopRule(ABC):
 
     @abstractmethod
     def decided(self, report: Standing) -> Verdict:
-        """What the rule says of a report now."""
+        """Decide whether to stop.
+
+        Parameters
+        ----------
+        report
+            The report.
+
+        Returns
+        -------
+        Verdict
+            Whether the rule has decided, for which arm, and why.
+        """
 
 
 _ON_AVERAGE = "on average over the prior, not in an A/A test that is watched"
@@ -83,7 +104,12 @@ def _between(what: str, value: Any, low: float, high: float) -> float:
 @spec.member
 @dataclass(frozen=True)
 class Sure(StopRule):
-    """Stop when the chance that an arm is the best is at least `level`, given the prior.
+    """Stop when the probability that an arm is the best is at least `level`, given the prior.
+
+    Parameters
+    ----------
+    level
+        The probability.
 
     >>> Sure(0.95)
     Sure(level=0.95)
@@ -108,6 +134,11 @@ class Sure(StopRule):
 class LossBelow(StopRule):
     """Stop when choosing the leader is expected to lose at most `loss` a turn, given the prior.
 
+    Parameters
+    ----------
+    loss
+        The expected loss a turn, in units of reward.
+
     >>> LossBelow(0.001)
     LossBelow(loss=0.001)
     """
@@ -129,13 +160,19 @@ class LossBelow(StopRule):
 @spec.member
 @dataclass(frozen=True)
 class Separated(StopRule):
-    """Stop when rewards set one arm apart; ever wrong with a chance of at most δ.
+    """Stop when rewards set one arm apart; ever wrong with a probability of at most δ.
 
     Beside a control, the leader is set apart from control, or a control that leads from all others:
     K − 1 comparisons, each at δ/(K − 1). Without one, the leader is set apart from every other: at
-    most K − 1 pairs hold the arm that is truly the best, or any one arm where all are alike. The
-    rule also stops, for control, when no arm can differ from it by more than `within` (0.01 is 1 %
-    of control's mean; 0 never stops so).
+    most K − 1 pairs hold the arm that is truly the best, or any one arm where all are alike.
+
+    Parameters
+    ----------
+    delta
+        δ.
+    within
+        The rule also stops, for control, when no arm can differ from it by more than this share of
+        control's mean (0.01 is 1 %); 0 never stops so.
 
     >>> Separated(delta=0.05)
     Separated(delta=0.05, within=0.0)

@@ -166,11 +166,25 @@ def difference(
 def compare(
     result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95
 ) -> Table:
-    """Players ranked by their mean at the last checkpoint, with paired differences to one of them.
+    """Rank players by their mean at the last checkpoint, with paired differences to one of them.
 
-    Columns that start with `±` are half-widths of 95 % confidence intervals; `P(less)` is the share
-    of runs in which the player has less than the other, ties counting half; `verdict` says what the
-    interval of the difference allows.
+    Parameters
+    ----------
+    result
+        What `belman.simulate` returned.
+    against
+        The name of the player that others are compared with.
+    variable
+        What to compare: a variable of the result.
+    level
+        The probability of confidence intervals.
+
+    Returns
+    -------
+    Table
+        A row for each player. Columns that start with `±` are half-widths of intervals; `P(less)`
+        is the share of runs in which the player has less than the other, ties counting half;
+        `verdict` says what the interval of the difference allows.
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
@@ -236,9 +250,20 @@ def _last(result: xarray.Dataset, name: str) -> xarray.DataArray:
 
 
 def condense(result: xarray.Dataset) -> xarray.Dataset:
-    """Statistics over runs of every curve (dims statistic, player, turn, …), runs at a few turns.
+    """Compute statistics over runs of every curve, with runs kept at a few turns.
 
-    Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
+    These turns are T, T/2, T/4, …, kept as `NAME_at` (dim mark). Variables without turns are kept
+    as they are.
+
+    Parameters
+    ----------
+    result
+        What `belman.simulate` returned.
+
+    Returns
+    -------
+    xarray.Dataset
+        Dims statistic, player, turn, …
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.8, 0.9])
@@ -264,7 +289,17 @@ def condense(result: xarray.Dataset) -> xarray.Dataset:
 
 
 def curves_csv(small: xarray.Dataset) -> str:
-    """Condensed curves as comma-separated lines: variable, player, turn and the statistics.
+    """Write condensed curves as comma-separated lines: variable, player, turn and the statistics.
+
+    Parameters
+    ----------
+    small
+        What `condense` returned.
+
+    Returns
+    -------
+    str
+        The lines.
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.8, 0.9])

@@ -30,7 +30,7 @@ class Sight(NamedTuple):
 
     @classmethod
     def of(cls, arms: int) -> Sight:
-        """Of so many arms, before the first look."""
+        """Blank arrays for this number of arms, before the first look."""
         return cls(*(np.zeros(arms) for _ in cls._fields))
 
 

@@ -78,7 +78,7 @@ def require(policy: Any, name: str, fits: bool, allowed: str) -> None:
 
 
 def check_settings(policy: Any) -> None:
-    """Refuse a policy of which a setting is not what its type allows."""
+    """Refuse a policy with a setting that its type does not allow."""
     for name, allowed in _allowed(policy.__class__).items():
         require(policy, name, allowed.fits(getattr(policy, name)), allowed.words)
 

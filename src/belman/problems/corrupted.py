@@ -78,9 +78,22 @@ class Corrupted(Layer):
 def corrupted(
     problem: Problem, budget: float, *, ends: tuple[float, float] | None = None
 ) -> Corrupted:
-    """The same arms with an adversary who may change rewards by `budget` in all.
+    """Make the same arms with an adversary who changes rewards.
 
-    `ends` are the least and the largest reward that it can tell; by default those of the family.
+    Parameters
+    ----------
+    problem
+        The problem.
+    budget
+        The sum of all changes.
+    ends
+        The least and the largest reward that the adversary can tell; by default those of the
+        family.
+
+    Returns
+    -------
+    Corrupted
+        The problem.
 
     >>> from belman.problems import bernoulli
     >>> corrupted(bernoulli([0.8, 0.6]), 50).ends

@@ -98,17 +98,34 @@ def delayed(
     told: str = "early",
     looks: int = 24,
 ) -> Delayed:
-    """The same problem with rewards that are told after a delay, within a window.
+    """Make the same problem with rewards that are told after a delay, within a window.
 
-    `delays` is a frozen distribution of SciPy, a quantile function, an array of delays that were
-    seen, or a list of these, one per arm; a distribution that reaches beyond the window is cut
-    there (its delays are those that are not longer). Visitors come at `arrivals` per unit of time,
-    which grow by a factor exp(`growth`) in each. Players are `told` of rewards "at once", when the
-    "window" of each closes, "early" (they learn the distribution of the delays, and what silence
-    says: see `belman.delays`), "late" (every reward after its delay, also one of 0, of which the
-    world says nothing: what delays alone cost), or the "naive" way: successes when they come,
-    failures when the window closes. What players believe is kept at `looks` moments, equally
-    spaced in time.
+    Parameters
+    ----------
+    problem
+        The problem.
+    delays
+        A frozen distribution of SciPy, a quantile function, an array of delays that were seen, or a
+        list of these, one per arm. A distribution that reaches beyond the window is cut there: its
+        delays are those that are not longer.
+    window
+        The longest delay.
+    arrivals
+        Visitors per unit of time.
+    growth
+        Arrivals grow by a factor exp(`growth`) in each unit of time.
+    told
+        When players learn of a reward: "at once", when the "window" of each closes, "early" (they
+        learn the distribution of the delays, and what silence says: see `belman.delays`), "late"
+        (every reward after its delay, also one of 0, which shows the cost of the delays alone), or
+        the "naive" way: successes when they come, failures when the window closes.
+    looks
+        The number of moments, equally spaced in time, at which the beliefs of players are kept.
+
+    Returns
+    -------
+    Delayed
+        The problem.
 
     >>> from scipy import stats
     >>> from belman.problems import bernoulli
@@ -137,15 +154,28 @@ def delayed(
 
 
 def batched(problem: Problem, n: int, *, weights: bool = True) -> Delayed:
-    """The same problem with rewards that are told every n turns.
+    """Make the same problem with rewards that are told every n turns.
 
-    With `weights` a player gives the weights of its arms for the next n turns, and the arms of
-    these turns are drawn by them. The weights are those of `Agent.weights`: shares of n decisions
-    in which nothing is learnt; a policy that draws, such as Thompson's, draws from the beliefs of
-    the batch's beginning, and one for arms that share a belief decides as `Agent.ask(n)` does. An
-    arm that has gone gives its turns to the others. Without weights players decide turn by turn,
-    beside asks that are out. Rewards of a `delayed` problem come when they come, and count at the
-    next batch.
+    Rewards of a `delayed` problem come after their delay, and count at the next batch.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    n
+        The number of turns in a batch.
+    weights
+        Whether a player gives the weights of its arms for the next n turns, by which the arms of
+        these turns are drawn. They are those of `Agent.weights`: shares of n decisions in which
+        nothing is learnt. A policy that draws, such as Thompson sampling, draws from the beliefs of
+        the batch's beginning, and one for arms that share a belief decides as `Agent.ask(n)` does.
+        An arm that has gone gives its turns to the others. Without weights players decide turn by
+        turn, beside outstanding asks.
+
+    Returns
+    -------
+    Delayed
+        The problem.
 
     >>> from belman.problems import bernoulli
     >>> batched(bernoulli([0.04, 0.03]), 100).batch

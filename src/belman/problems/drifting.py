@@ -293,7 +293,28 @@ def seasonal(
 def abrupt_and_back(
     means: Sequence[float], arm: int, to: float, at: int, back: int, family: Family | None = None
 ) -> Drifting:
-    """One arm jumps to another mean at a turn, and back at a later one: a campaign.
+    """Make arms with fixed means, where one arm jumps to another mean at a turn, and back at a
+    later one.
+
+    Parameters
+    ----------
+    means
+        The mean reward of each arm.
+    arm
+        The place of the arm that jumps.
+    to
+        Its other mean.
+    at
+        The turn of the jump.
+    back
+        The turn at which it jumps back.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting
+        The problem.
 
     >>> abrupt_and_back([0.5, 0.4], 1, 0.7, at=1_001, back=2_001).starts
     (1, 1001, 2001)
@@ -316,9 +337,28 @@ def coming_and_going(
     between: tuple[float, float] = (0.0, 1.0),
     family: Family | None = None,
 ) -> Drifting | Coming:
-    """Arms that appear and retire, none of which changes: so many at once, and whenever the oldest
-    goes the next one comes, at turns equally far apart. With seed=None means are drawn anew in
-    every run.
+    """Make arms that appear and retire, none of which changes. Whenever the oldest arm retires a
+    new one appears, at turns equally far apart.
+
+    Parameters
+    ----------
+    arms
+        The number of arms over all turns.
+    horizon
+        The number of turns.
+    seed
+        The seed of their means; with None they are drawn anew in every run.
+    at_once
+        The number of arms in play at any turn.
+    between
+        The interval from which means are drawn uniformly.
+    family
+        The family of the rewards; by default Bernoulli.
+
+    Returns
+    -------
+    Drifting or Coming
+        The problem.
 
     >>> world = coming_and_going(4, 1_000, seed=1, at_once=3)
     >>> world.starts, [mean is None for mean in world.means[0]]

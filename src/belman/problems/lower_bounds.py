@@ -76,7 +76,20 @@ def _evidence(family, constants, means, spreads, inside, outside, shares, values
 
 
 def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
-    """T*(μ): the m best arms with chance 1 − δ take T* ln(1/δ) turns as δ → 0, in proportions w*.
+    """Compute T*(μ): to find the m best arms with probability 1 − δ takes T* ln(1/δ) turns as δ →
+    0, in proportions w*.
+
+    Parameters
+    ----------
+    problem
+        Arms with fixed means.
+    m
+        How many arms are looked for.
+
+    Returns
+    -------
+    CharacteristicTime
+        T* and w*.
 
     >>> from belman.problems import bernoulli
     >>> found = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))

@@ -197,16 +197,39 @@ def queue(
     matching: str = "weight",
     prior: ArrayLike | None = None,
 ) -> Queue:
-    """One queue and servers of these rates; or, from a matrix of rates, several queues to match.
+    """Make one queue and servers of given rates or, from a matrix of rates, several queues to
+    match.
 
-    A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn),
-    'geometric' or 'exponential' (the job holds its server for a random time of mean 1/rate, and
-    players learn times). `weighting='length'` multiplies the indices of a queue by its length.
-    Servers turn to empty queues, as published, unless `serves_empty` is False. `matching` is
-    'weight' (the largest sum of indices) or 'favourites', as in the code of QBelMan: each queue
-    asks for its best server, the first one gets it, the others take what is left. A system that not
-    even the genie can stabilise is played all the same, with an UnstableQueueWarning, and the
+    A system that even the genie cannot stabilise is played with an UnstableQueueWarning, and the
     result says so.
+
+    Parameters
+    ----------
+    services
+        Jobs per turn of each server, from 0 to 1; a matrix has a row for each queue.
+    arrivals
+        Jobs per turn that come to each queue.
+    arrival_law
+        The distribution of arrivals in a turn: "poisson" or "bernoulli".
+    service_law
+        "bernoulli" (a trial every turn), "geometric" or "exponential" (a job holds its server for a
+        random time of mean 1/rate, and players learn times).
+    weighting
+        "length" multiplies the indices of a queue by its length.
+    serves_empty
+        Whether servers turn to empty queues, as published; by default they do.
+    shared
+        Whether queues share their beliefs about servers.
+    matching
+        "weight" (the largest sum of indices) or "favourites", as in the code of QBelMan: each queue
+        asks for its best server, the first one gets it, and the others take what is left.
+    prior
+        What players believe of every server at first.
+
+    Returns
+    -------
+    Queue
+        The problem.
 
     >>> queue([0.5, 0.33, 0.25], arrivals=0.35).servers
     3

@@ -298,7 +298,7 @@ def renewing(
     prior: ArrayLike | None = None,
     between: tuple[float, float] | None = None,
 ) -> Renewing:
-    """Make arms of which each retires with a chance at every turn, with a new one in its place.
+    """Make arms that each retire with a chance at every turn, replaced by a new one.
 
     Players are told, and take the new arm for one of which nothing is known; outcomes of the old
     one that are still out are lost to them.

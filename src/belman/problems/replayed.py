@@ -143,11 +143,29 @@ def from_rewards(
     arms: Sequence[str] | None = None,
     order: str = "drawn",
 ) -> Replayed:
-    """A problem from one's own rewards: a table, in a file or a data frame, or {arm: rewards}.
+    """Make a problem from rewards of your own.
 
-    With columns `arm` and `reward`, each row is a reward of one arm. With `arms`, the names of
-    columns, each row has the reward of every arm in one turn. `family` is what players believe of
-    rewards; by default coins for 0 and 1, `bounded` for rewards from 0 to 1, else Gaussian.
+    Parameters
+    ----------
+    data
+        A table, in a file or a data frame, or {arm: rewards}. A row is a reward of one arm, or with
+        `arms` the rewards of every arm in one turn.
+    family
+        What players believe of rewards; by default Bernoulli for 0 and 1, `bounded` for rewards
+        from 0 to 1, else Gaussian.
+    arm
+        The column of arms.
+    reward
+        The column of rewards.
+    arms
+        The columns of the rewards of each arm.
+    order
+        "drawn" at random, or "kept" in the order of the rows.
+
+    Returns
+    -------
+    Replayed
+        The problem.
 
     >>> shop = from_rewards({"blue": [0, 1, 0, 0], "red": [1, 1, 0]})
     >>> shop.names, shop.true_means[0], shop.family.name

@@ -26,7 +26,7 @@ Chance = float | Callable[[float], float]
 
 
 class Arrival(NamedTuple):
-    """A job: when it comes, of which class, its seconds at every server, and its luck in [0, 1)."""
+    """A job: when it comes, its class, its seconds at every server, and its luck in [0, 1)."""
 
     time: float
     job_class: Hashable
@@ -79,15 +79,27 @@ def servers(
     slots: int | Mapping[Any, int] = 1,
     failures: Chance | Mapping[Any, Chance] = 0.0,
 ) -> Servers:
-    """Parallel servers, in seconds and jobs per second.
+    """Make parallel servers, in seconds and jobs per second.
 
-    `services` says how long a job takes at each server: a mean (the distribution is then
-    exponential), a distribution of SciPy, or a function of a NumPy generator and a size that draws
-    so many. `arrivals` is jobs per second (they then come at random, as a Poisson process), or the
-    distribution of the gaps between them. For several classes of jobs `arrivals` is a mapping by
-    class, and `services` a mapping by class of such mappings, or one for all. `failures` is the
-    chance that a job fails after it has taken its time: one for all, or by server; it may be a
-    function of the time.
+    Parameters
+    ----------
+    services
+        How long a job takes at each server: a mean (of an exponential distribution), a distribution
+        of SciPy, or a function of a NumPy generator and a size that draws an array of times. For
+        several classes of jobs a mapping by class of such mappings, or one for all.
+    arrivals
+        Jobs per second, which come as a Poisson process, or the distribution of the gaps between
+        them. For several classes of jobs a mapping by class.
+    slots
+        How many jobs a server takes at once: a number, or a mapping by server.
+    failures
+        The probability that a job fails after it has taken its time: one for all, or by server; it
+        may be a function of the time.
+
+    Returns
+    -------
+    Servers
+        The problem.
 
     >>> problem = servers({"near": 0.1, "far": 0.3}, arrivals=5.0, slots={"far": 2})
     >>> problem.slots

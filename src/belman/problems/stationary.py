@@ -393,7 +393,23 @@ def random_bernoulli(
     between: tuple[float, float] | None = None,
     belief: ArrayLike | None = None,
 ) -> RandomStationary:
-    """Bernoulli arms, chances from Beta(prior) in every run; players believe `belief`, else that.
+    """Make Bernoulli arms whose chances are drawn from a Beta distribution in every run.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    prior
+        The parameters of the Beta distribution.
+    between
+        The interval to which chances are scaled.
+    belief
+        What players believe of every arm at first; by default the prior from which arms are drawn.
+
+    Returns
+    -------
+    RandomStationary
+        The problem.
 
     >>> random_bernoulli(10).number
     10
@@ -405,7 +421,22 @@ def random_bernoulli(
 def random_exponential(
     arms: int, prior: ArrayLike = (3.0, 2.0), *, belief: ArrayLike | None = None
 ) -> RandomStationary:
-    """Exponential arms with rates drawn from Gamma(prior) in every run."""
+    """Make exponential arms whose rates are drawn from a Gamma distribution in every run.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    prior
+        The parameters of the Gamma distribution.
+    belief
+        What players believe of every arm at first; by default the prior from which arms are drawn.
+
+    Returns
+    -------
+    RandomStationary
+        The problem.
+    """
     family = _with_prior(Exponential(), prior if belief is None else belief)
     return random_problem(family, arms, prior)
 
@@ -413,14 +444,46 @@ def random_exponential(
 def random_poisson(
     arms: int, prior: ArrayLike = (1.0, 1.0), *, belief: ArrayLike | None = None
 ) -> RandomStationary:
-    """Poisson arms with rates drawn from Gamma(prior) in every run."""
+    """Make Poisson arms whose rates are drawn from a Gamma distribution in every run.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    prior
+        The parameters of the Gamma distribution.
+    belief
+        What players believe of every arm at first; by default the prior from which arms are drawn.
+
+    Returns
+    -------
+    RandomStationary
+        The problem.
+    """
     return random_problem(_with_prior(Poisson(), prior if belief is None else belief), arms, prior)
 
 
 def random_gaussian(
     arms: int, prior: ArrayLike = (0.0, 1.0), sigma: float = 1.0, *, belief: ArrayLike | None = None
 ) -> RandomStationary:
-    """Gaussian arms, means from Normal(mean, precision) in every run, one known deviation."""
+    """Make Gaussian arms whose means are drawn from a Normal distribution in every run.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    prior
+        The mean and the precision of the Normal distribution.
+    sigma
+        The standard deviation of rewards, which players know.
+    belief
+        What players believe of every arm at first; by default the prior from which arms are drawn.
+
+    Returns
+    -------
+    RandomStationary
+        The problem.
+    """
     family = _with_prior(Gaussian(sigma), prior if belief is None else belief)
     return random_problem(family, arms, prior)
 

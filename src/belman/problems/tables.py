@@ -52,7 +52,17 @@ class Tables(Problem):
 
 
 def bounded(laws: Sequence[Law]) -> Tables:
-    """Arms with these distributions in [0, 1], each (values, chances): of data, or of a shape.
+    """Make arms with given distributions in [0, 1].
+
+    Parameters
+    ----------
+    laws
+        For each arm its values and their probabilities.
+
+    Returns
+    -------
+    Tables
+        The problem.
 
     >>> bounded([([0, 0.5, 1], [0.2, 0.5, 0.3]), ([0, 1], [0.5, 0.5])]).means
     (0.55, 0.5)
@@ -165,7 +175,21 @@ SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Law]]] = {
 
 
 def shaped(kind: str, arms: int, rng: np.random.Generator) -> Tables:
-    """A problem of one of the `SHAPES`, its distributions drawn with this generator.
+    """Make a problem of one of the `SHAPES`.
+
+    Parameters
+    ----------
+    kind
+        The name of the shape.
+    arms
+        The number of arms.
+    rng
+        The generator that draws the distributions.
+
+    Returns
+    -------
+    Tables
+        The problem.
 
     >>> shaped("revenue", 10, np.random.default_rng(7)).arms
     10

@@ -39,7 +39,7 @@ class Action(BaseModel):
     id: Annotated[Word, Field(description="Its name.")]
     features: Annotated[
         list[Values],
-        Field(max_length=MOST_NAMES, description="What is known of it, in one or several objects."),
+        Field(max_length=MOST_NAMES, description="Its features, in one or several objects."),
     ] = []
 
 
@@ -67,19 +67,19 @@ class RankBody(BaseModel):
         list[Values],
         Field(
             max_length=MOST_NAMES,
-            description="What is known of this moment, in one or several objects.",
+            description="The context, in one or several objects.",
         ),
     ] = []
     actions: Annotated[
         list[Action],
-        Field(min_length=1, max_length=MOST_CANDIDATES, description="What may be chosen."),
+        Field(min_length=1, max_length=MOST_CANDIDATES, description="The actions to choose from."),
     ]
     excludedActions: Annotated[  # noqa: N815
         list[Word],
-        Field(max_length=MOST_CANDIDATES, description="Names of actions that may not be."),
+        Field(max_length=MOST_CANDIDATES, description="Names of actions to leave out."),
     ] = []
     eventId: Annotated[  # noqa: N815
-        Word | None, Field(description="A name of yours; the same one again has the same answer.")
+        Word | None, Field(description="An id of your own; the same id gives the same answer.")
     ] = None
 
     def context(self) -> dict[str, Any]:

@@ -38,12 +38,12 @@ Unit = Annotated[StrictStr, Field(max_length=1_000)] | Annotated[StrictInt, Fiel
 
 
 class PublishBody(ReasonBody):
-    """For how many decisions, how often anew, and how long weights may be used, in seconds."""
+    """The number of decisions, and seconds between versions and until weights expire."""
 
     model_config = _example(decisions=1_000, every=60, reason="for the edge")
 
     decisions: Annotated[
-        StrictInt, Field(ge=1, le=2**53 - 1, description="For how many decisions the weights are.")
+        StrictInt, Field(ge=1, le=2**53 - 1, description="The number of decisions to come.")
     ]
     every: Annotated[
         Seconds | None, Field(description="Seconds until the next version is due.")
@@ -86,8 +86,8 @@ class WeightsOut(BaseModel):
 
 
 class SigningKeyOut(BaseModel):
-    """The public key of a study's weights, 32 bytes in base64, and its name in documents; and all
-    that are to be trusted by their names, while keys are changed.
+    """The public key of a study's weights, 32 bytes in base64, and its id in documents; and all
+    keys to trust by their ids, while keys are changed.
     """
 
     id: str
@@ -96,8 +96,8 @@ class SigningKeyOut(BaseModel):
 
 
 class RowIn(_Model):
-    """What came of a unit: the version and arm that it was assigned, seconds since 1970, and the
-    context that it was decided in.
+    """The outcome of a unit: the version and arm that it was assigned, seconds since 1970, and the
+    context of the decision.
     """
 
     unit: Unit | None = None
@@ -111,7 +111,7 @@ class RowIn(_Model):
 
 
 class SumsIn(_Model):
-    """What came of all units of a version and arm: how many, and sums of rewards and squares."""
+    """Outcomes of all units of a version and arm: their number, and sums of rewards and squares."""
 
     version: Version | None
     segment: Segment | None = None
@@ -153,7 +153,7 @@ class ObservationsBody(_Model):
 
 
 class RowCorrectionIn(_Model):
-    """What a row counted as, and what it should have counted as; null forgets it."""
+    """The reward that a row counted as, and the right one; null removes the row."""
 
     unit: Unit | None = None
     version: Version | None
@@ -165,7 +165,7 @@ class RowCorrectionIn(_Model):
 
 
 class RowCorrectionsBody(_Model):
-    """Rows of outcomes that counted otherwise than they should have, and why."""
+    """Rows of outcomes with wrong rewards, and the reason for their correction."""
 
     model_config = _example(
         rows=[{"unit": "user-1", "version": 2, "arm": "blue", "was": 1, "reward": 0}],
@@ -183,12 +183,12 @@ class RowCorrectionsBody(_Model):
 
 
 class RowsCorrectedOut(BaseModel):
-    """How many rows count otherwise from now on."""
+    """How many rows were corrected."""
 
     corrected: int
 
 
 class ObservedOut(BaseModel):
-    """How many outcomes the batch held, all of which count."""
+    """How many outcomes the batch held; all of them count."""
 
     observed: int

@@ -40,8 +40,8 @@ async def publish(request: Request, study: Decider, body: models.PublishBody) ->
 
 @router.post("/{name}/declare", response_model=models.WeightsOut, **requires(Role.ADMIN, 409))
 async def declare(request: Request, study: Decider, body: models.DeclareBody) -> Response:
-    """Tell by which weights somebody else assigned units; the answer has the version by which their
-    outcomes name them.
+    """Declare weights by which another system assigned units; the answer has the version that
+    outcomes of these units name.
     """
     key = idempotency_key(request.scope)
     weights = Weights.from_described(body.weights)
@@ -58,7 +58,7 @@ async def weights(
     ] = None,
     signed: Annotated[bool, Query(description="As a signed document.")] = False,
 ) -> Response:
-    """The weights that stand now; the next version is made if it is due."""
+    """Return the weights that are in force; the next version is made if it is due."""
     registry = registry_of(request)
     text, fresh = await registry.change(_document, study, segment, signed)
     tag = f'"{hashlib.blake2b(text, digest_size=12).hexdigest()}"'
@@ -79,7 +79,7 @@ def _document(study: Study, segment: str | None, signed: bool) -> tuple[bytes, i
 
 @router.get("/{name}/weights/key", response_model=models.SigningKeyOut, **requires(Role.READ, 409))
 async def weights_key(request: Request, study: Decider) -> Response:
-    """The public key of a study's signed weights, and all that are to be trusted."""
+    """Return the public key of a study's signed weights, and all keys to trust."""
     found = await registry_of(request).change(lambda: study.public_keys)
     trusted = {name: base64.b64encode(public).decode() for name, public in found.items()}
     own = next(iter(trusted))
@@ -88,7 +88,7 @@ async def weights_key(request: Request, study: Decider) -> Response:
 
 @router.post("/{name}/observations", response_model=models.ObservedOut, **requires(Role.PLAY, 409))
 async def observe(request: Request, study: Decider, body: models.ObservationsBody) -> Response:
-    """Learn many outcomes, all or none; the same batch under the same key changes nothing."""
+    """Learn many outcomes, all or none; the same batch under the same key counts once."""
     key = idempotency_key(request.scope, body.key)
     batch = body.batch()
     if batch is None:
@@ -108,7 +108,7 @@ async def observe(request: Request, study: Decider, body: models.ObservationsBod
 async def correct_rows(
     request: Request, study: Decider, body: models.RowCorrectionsBody
 ) -> Response:
-    """Let rows of outcomes count otherwise, all or none; the same key corrects once."""
+    """Correct rows of outcomes, all or none; the same key corrects once."""
     key = idempotency_key(request.scope, body.key)
     charge(request.scope, len(body.rows) - 1)
     change = partial(study.correct_rows, body.given(), body.reason, key=key)

@@ -1,8 +1,8 @@
 """The guard of a connection: requests come whole, in time and of a size, or the line is cut.
 
-A server for HTTP has to wait for what a request lacks. This one waits for so long and for so many
-bytes, counts connections, and gives up on callers who do not read what they asked for. It knows
-where requests begin and end by the callbacks of httptools' parser, which uvicorn's protocol
+A server for HTTP has to wait for what a request lacks. This one waits for a limited time and
+number of bytes, counts connections, and closes those of callers who do not read their answers. It
+knows where requests begin and end by the callbacks of httptools' parser, which uvicorn's protocol
 answers.
 """
 

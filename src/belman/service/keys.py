@@ -55,7 +55,7 @@ def role_named(word: str) -> Role:
 class Keys:
     """The keys that a storage keeps.
 
-    A key is `belman_<id>_<secret>`: 256 random bits, of which the storage keeps the SHA-256.
+    A key is `belman_<id>_<secret>`: 256 random bits; the storage keeps their SHA-256.
     Nothing slower is needed, because nobody can try 2²⁵⁶ secrets, and every request is checked.
     """
 

@@ -96,7 +96,7 @@ def _example(**content: Any) -> ConfigDict:
 
 
 class AskBody(_Model):
-    """How many tickets, and an idempotency key: the same key, the same tickets."""
+    """The number of tickets, and an idempotency key: the same key gives the same tickets."""
 
     model_config = _example(tickets=1, key="order-4711", attributes={"device": "phone"})
 
@@ -115,7 +115,7 @@ class AskBody(_Model):
 class TellBody(_Model):
     """A ticket, its reward, and an idempotency key: under a window the same key counts once.
 
-    Metrics are numbers beside the reward; where the study declares it over them, they go alone.
+    Metrics are other measurements; where the study computes the reward from them, leave it out.
     """
 
     model_config = _example(ticket="17-hn9691", reward=1, metrics={"latency": 0.8})
@@ -133,8 +133,8 @@ class TellBody(_Model):
 
 
 class CorrectBody(_Model):
-    """What a ticket that counted should have counted as (null forgets it), and why; its metrics
-    stay but for those that are given.
+    """The right reward of a ticket that has counted (null removes it), and the reason; metrics
+    that are not given stay.
     """
 
     model_config = _example(reward=0, reason="refund", key="refund-4711")
@@ -148,7 +148,7 @@ class CorrectBody(_Model):
 
 
 class TellsBody(_Model):
-    """Many tickets and their rewards, each answered on its own."""
+    """Many tickets and their rewards; each has its own answer."""
 
     model_config = _example(
         tells=[{"ticket": "17-hn9691", "reward": 1}, {"ticket": "18-p0k2xz", "reward": 0}]
@@ -161,7 +161,7 @@ class TellsBody(_Model):
 
 
 class ReturnBody(_Model):
-    """Tickets that were used for nobody."""
+    """Tickets that were not used."""
 
     model_config = _example(tickets=["17-hn9691", "18-p0k2xz"])
 
@@ -169,13 +169,13 @@ class ReturnBody(_Model):
 
 
 class ReturnedOut(BaseModel):
-    """How many of the tickets are given back, now or before."""
+    """How many of the tickets are given back, now or by an earlier request."""
 
     returned: int
 
 
 class ReasonBody(_Model):
-    """Why, for the log."""
+    """The reason for a change, for the log."""
 
     model_config = _example(reason="the shop is closed on Sunday")
 
@@ -183,7 +183,7 @@ class ReasonBody(_Model):
 
 
 class EmptyBody(_Model):
-    """Nothing more to say."""
+    """An empty body."""
 
     model_config = _example()
 
@@ -197,7 +197,7 @@ class ArmBody(ReasonBody):
 
 
 class ShipBody(ReasonBody):
-    """The arm to which all traffic goes; by default the one that is most likely the best."""
+    """The arm that gets all traffic; by default the arm that is most likely the best."""
 
     model_config = _example(arm="green", reason="decided on Monday")
 
@@ -205,7 +205,7 @@ class ShipBody(ReasonBody):
 
 
 class DeleteBody(_Model):
-    """The name of the study once more, since nothing brings it back."""
+    """The name of the study again, to confirm: a deleted study cannot be restored."""
 
     model_config = _example(confirm="button")
 
@@ -213,7 +213,7 @@ class DeleteBody(_Model):
 
 
 class NewArmBody(ArmBody):
-    """An arm, and what is known of it."""
+    """An arm, and the prior belief about it."""
 
     model_config = _example(arm="violet", prior=[2.0, 2.0], reason="new design")
 
@@ -245,7 +245,7 @@ class ExposureBody(ReasonBody):
 
 
 class GuardBody(ReasonBody):
-    """Limits on metrics, all that hold from here on."""
+    """All limits on metrics from now on."""
 
     model_config = _example(guard={"refund": "< 0.05"}, reason="returns cost us")
 
@@ -256,7 +256,7 @@ class GuardBody(ReasonBody):
 
 
 class SpendBody(ReasonBody):
-    """A cost of no ask, which counts against the budget."""
+    """A cost that no ticket brought, which counts against the budget."""
 
     model_config = _example(amount=0.12, arm="large", reason="a call decided elsewhere")
 
@@ -268,5 +268,5 @@ class SpendBody(ReasonBody):
 
 
 def arm_in(arm: Any) -> Hashable:
-    """An arm's name, of which a list stands for a tuple."""
+    """An arm's name; a list stands for a tuple."""
     return tuple(arm) if isinstance(arm, list) else arm

@@ -58,7 +58,7 @@ def _ranking(ticket: Ticket, actions: list[models.Action]) -> list[dict[str, obj
 async def reward(
     request: Request, study: Decider, event: EventId, body: models.RewardBody
 ) -> Response:
-    """Learn the reward of what an event showed first; the same once more changes nothing."""
+    """Learn the reward of the first action of an event; the same reward again changes nothing."""
     registry, key = registry_of(request), idempotency_key(request.scope, event)
     await registry.change(_rewarded, study, key, body.value)
     registry.metrics.rewards.inc()

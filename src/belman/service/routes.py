@@ -83,7 +83,7 @@ async def list_studies(
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many at most.")] = 100,
     archived: Archived = False,
 ) -> Response:
-    """The names of the studies, in order."""
+    """List the names of the studies, in order."""
     names = await registry_of(request).names(query, archived)
     return json_response({"studies": names[:limit], "total": len(names)})
 
@@ -98,7 +98,7 @@ async def create_study(request: Request, new: NewStudy) -> Response:
 
 @router.get("/{name}", response_model=answers.StatusOut, **requires(Role.READ))
 async def study_status(request: Request, study: OpenStudy) -> Response:
-    """Counts of all kinds, from one moment."""
+    """Return counts of all kinds, from one moment."""
     return json_response(await registry_of(request).read(views.status, study))
 
 
@@ -107,7 +107,7 @@ async def study_status(request: Request, study: OpenStudy) -> Response:
 
 @router.post("/{name}/ask", response_model=answers.TicketsOut, **requires(Role.PLAY, 409))
 async def ask(request: Request, name: StudyName, body: models.AskBody) -> Response:
-    """Tickets for the arms to try now; an idempotency key makes it safe to send again."""
+    """Ask for arms to try now; with an idempotency key the request may be sent again."""
     return await answer_ask(registry_of(request), request.scope, name, body)
 
 
@@ -123,10 +123,10 @@ async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.A
 
 @router.post("/{name}/tell", response_model=answers.ToldOut, **requires(Role.PLAY, 409))
 async def tell(request: Request, name: StudyName, body: models.TellBody) -> Response:
-    """Learn the reward of a ticket; the same once more changes nothing.
+    """Learn the reward of a ticket; the same reward again changes nothing.
 
-    Under a window a ticket may be told again until that closes: the last reward stands, or they add
-    up, and then the idempotency key makes a tell safe to send again.
+    Under a window a ticket may be told again until it closes: the last reward counts, or their sum,
+    and then a request that may be sent again needs an idempotency key.
     """
     return await answer_tell(registry_of(request), request.scope, name, body)
 
@@ -143,7 +143,7 @@ async def answer_tell(
 
 @router.post("/{name}/tells", response_model=answers.TellsOut, **requires(Role.PLAY))
 async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Response:
-    """Learn the rewards of many tickets; each has an answer of its own: `news`, or a `problem`."""
+    """Learn the rewards of many tickets; each has its own answer: `news`, or a `problem`."""
     registry = registry_of(request)
     commit = await registry.group_commit(name)
     key = idempotency_key(request.scope)
@@ -174,7 +174,7 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
 async def correct(
     request: Request, study: Decider, ticket: TicketId, body: models.CorrectBody
 ) -> Response:
-    """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
+    """Change the reward of a ticket that has counted, for refunds; `null` removes it."""
     key = idempotency_key(request.scope, body.key)
     change = partial(study.correct, ticket, body.reward, body.reason, metrics=body.metrics, key=key)
     return json_response({"changed": await registry_of(request).correct(change)})
@@ -184,7 +184,7 @@ async def correct(
     "/{name}/tickets/return", response_model=models.ReturnedOut, **requires(Role.PLAY, 409)
 )
 async def give_back(request: Request, study: Decider, body: models.ReturnBody) -> Response:
-    """Give tickets back that were used for nobody; sent again, it has the same answer."""
+    """Give back tickets that were not used; the same request has the same answer."""
     charge(request.scope, len(body.tickets) - 1)
     count = await registry_of(request).change(study.give_back, body.tickets)
     return json_response({"returned": count})
@@ -216,7 +216,7 @@ async def beliefs(
     context: InContext = None,
     candidates: OfCandidates = None,
 ) -> Response:
-    """Per arm: rewards told, expected reward, credible interval, P(best)."""
+    """Return for each arm rewards told, expected reward, credible interval and P(best)."""
     look = partial(study.beliefs, level, **looked_at(context, candidates))
     what = ("beliefs", level, context, candidates)
     return await _shared(request, study, what, views.table, look)
@@ -224,7 +224,7 @@ async def beliefs(
 
 @router.get("/{name}/contexts", response_model=answers.ContextsOut, **requires(Role.READ))
 async def contexts(request: Request, study: OpenStudy) -> Response:
-    """What is known by context: coefficients of features, or the best arm of every segment."""
+    """Return coefficients of features, or the best arm of every segment."""
     return await _shared(request, study, "contexts", views.contexts, study)
 
 
@@ -240,26 +240,26 @@ async def report(
         str | None, Query(max_length=40, description="An attribute of tickets, for segments.")
     ] = None,
 ) -> Response:
-    """The verdict: by how much, how sure, may one stop, is the data sound, who got the traffic."""
+    """Return the verdict: lift and intervals, whether to stop, tests of the data, and traffic."""
     what = (level, control, by)
     return await _shared(request, study, ("report", *what), views.report, study, *what)
 
 
 @router.get("/{name}/metrics", response_model=answers.TableOut, **requires(Role.READ))
 async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
-    """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
+    """Return for each arm and metric the number of tickets, the mean and Student's interval."""
     return await _shared(request, study, ("metrics", level), views.table, study.metrics, level)
 
 
 @router.get("/{name}/spending", response_model=answers.TableOut, **requires(Role.READ))
 async def spending(request: Request, study: OpenStudy) -> Response:
-    """Per period of a budget: what was spent and is expected, how many asks, and the price."""
+    """Return for each period of a budget the cost so far, the expected cost, asks and the price."""
     return await _shared(request, study, "spending", views.table, study.spending)
 
 
 @router.get("/{name}/changes", response_model=answers.TableOut, **requires(Role.READ))
 async def changes(request: Request, study: OpenStudy) -> Response:
-    """The changes of the world that the study noticed, where it follows them."""
+    """Return the changes over time that the study noticed, where it follows them."""
     return await _shared(request, study, "changes", views.table, study.changes)
 
 
@@ -270,7 +270,7 @@ async def explain(
     context: InContext = None,
     candidates: OfCandidates = None,
 ) -> Response:
-    """Why this arm now: what the policy sees of each arm, the largest index first."""
+    """Explain the next choice: what the policy sees of each arm, the largest index first."""
     look = partial(study.explain, **looked_at(context, candidates))
     return await _shared(request, study, ("explain", context, candidates), views.table, look)
 
@@ -279,13 +279,13 @@ async def explain(
 async def study_history(
     request: Request, study: OpenStudy, after: LastKnown = 0, limit: Limit = 1_000
 ) -> Response:
-    """The log: events in order, from the one that follows number `after`."""
+    """Return events of the log in order, from the first after number `after`."""
     return encoded_response(await registry_of(request).read(views.history, study, after, limit))
 
 
 @router.get("/{name}/export", response_class=FileResponse, **requires(Role.READ, 501))
 async def export(request: Request, study: OpenStudy, format: Format = "csv") -> Response:
-    """The whole log as a file."""
+    """Return the whole log as a file."""
     registry = registry_of(request)
     async with registry.exports.one_more():
         path = await registry.read(views.export, study, format)
@@ -297,7 +297,7 @@ async def export(request: Request, study: OpenStudy, format: Format = "csv") -> 
 
 @router.post("/{name}/pause", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def pause(request: Request, study: Decider, body: models.ReasonBody) -> Response:
-    """Decide nothing until resumed; tells are welcome all the same."""
+    """Decide nothing until resumed; rewards are still accepted."""
     return await _changed(request, study, study.pause, body.reason)
 
 
@@ -309,14 +309,14 @@ async def resume(request: Request, study: Decider, body: models.ReasonBody) -> R
 
 @router.post("/{name}/arms", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def add_arm(request: Request, study: Decider, body: models.NewArmBody) -> Response:
-    """Take in a new arm, or one that was retired, with what was learnt of it."""
+    """Add a new arm, or a retired one with what was learnt of it."""
     arm = models.arm_in(body.arm)
     return await _changed(request, study, study.add_arm, arm, body.prior, body.reason)
 
 
 @router.post("/{name}/arms/retire", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def retire_arm(request: Request, study: Decider, body: models.ArmBody) -> Response:
-    """Play an arm no more; rewards of tickets that are out still count for it."""
+    """Stop playing an arm; rewards of its outstanding tickets still count."""
     return await _changed(request, study, study.retire_arm, models.arm_in(body.arm), body.reason)
 
 
@@ -334,20 +334,20 @@ async def unship(request: Request, study: Decider, body: models.ReasonBody) -> R
 
 @router.put("/{name}/exposure", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
-    """Explore more or less from here on."""
+    """Explore more or less from now on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
 
 
 @router.post("/{name}/spend", response_model=answers.StatusOut, **requires(Role.PLAY, 409))
 async def spend(request: Request, study: Decider, body: models.SpendBody) -> Response:
-    """Count a cost of no ask against the budget."""
+    """Count a cost that no ticket brought against the budget."""
     change = partial(study.spend, arm=models.arm_in(body.arm))
     return await _changed(request, study, change, body.amount, body.reason)
 
 
 @router.put("/{name}/guard", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def set_guard(request: Request, study: Decider, body: models.GuardBody) -> Response:
-    """Hold these limits on metrics from here on, and no others."""
+    """Replace the limits on metrics."""
     return await _changed(request, study, study.set_guard, body.guard, body.reason)
 
 
@@ -356,7 +356,7 @@ async def set_guard(request: Request, study: Decider, body: models.GuardBody) ->
 
 @router.post("/{name}/archive", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def archive_study(request: Request, study: Decider, body: models.ReasonBody) -> Response:
-    """Pause a study and leave it out of lists; everything of it stays."""
+    """Pause a study and leave it out of lists; its log stays."""
     return await _changed(request, study, archive, study, body.reason)
 
 
@@ -370,7 +370,7 @@ async def restore_study(request: Request, study: Decider, body: models.EmptyBody
 
 @router.post("/{name}/reopen", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def reopen_study(request: Request, name: StudyName, body: models.EmptyBody) -> Response:
-    """Go on with the log that is there now, after a restore; each service is told for itself."""
+    """Continue with the log of a restored backup; every service needs this request."""
     registry = registry_of(request)
     await registry.change(registry.reopen, name)
     study = await registry.deciding_study(name)
@@ -379,9 +379,9 @@ async def reopen_study(request: Request, name: StudyName, body: models.EmptyBody
 
 @router.post("/{name}/delete", response_model=answers.DeletedOut, **requires(Role.ADMIN))
 async def delete_study(request: Request, name: StudyName, body: models.DeleteBody) -> Response:
-    """Delete a study with its whole log, for good: its name is to be given once more.
+    """Delete a study with its whole log, for good; the body repeats its name.
 
-    Sent again with its idempotency key, it has the same answer for a week.
+    The same request with its idempotency key has the same answer for a week.
     """
     key = idempotency_key(request.scope)
     return json_response({"deleted": await registry_of(request).delete(name, body.confirm, key)})

@@ -106,7 +106,7 @@ def decided(state: State) -> Verdict | None:
 
 
 def looks(told: int) -> int:
-    """How often a study has looked that was told so many rewards.
+    """Return how often a study with this number of rewards has looked.
 
     >>> looks(1), looks(50), looks(51), looks(100), looks(101)
     (1, 50, 51, 86, 86)

@@ -72,9 +72,9 @@ def open_study(
 ) -> Study:
     """Open the study of that name, or create it with these settings where there is none.
 
-    `arms` creates, or names of `features` where candidates come with every ask; without these the
-    study has to be there. A setting that is None is not given. One that is given for a study that
-    is there has to be as the study was created; one that is not is as it was.
+    A study is created where `arms` are given, or names of `features` if candidates come with every
+    ask; without these it has to exist. A setting that is None is not given. Settings that are given
+    for an existing study have to be those with which it was created.
 
     With a `window` a ticket is open that long after its ask, and counts when it closes: with the
     reward told last, or their sum (`accumulate`), or as `silence` says. Learning `early`, a success
@@ -82,12 +82,33 @@ def open_study(
     are believed per segment; `context`, `features` and the settings after them make one belief for
     all arms. They are those of `belman.Agent`.
 
-    - `name`: The name of the study, 1 to 200 printable characters.
-    - `storage`: Where studies are kept, such as "sqlite:///studies.db".
-    - `limits`: The most tickets of one ask, and the most that are out.
-    - `read_only`: Open a copy to look at, and refuse every change.
-    - `clock`: A function that gives the time; by default the database's, or this machine's.
+    Parameters
+    ----------
+    name
+        The name of the study, 1 to 200 printable characters.
+    storage
+        The address of the database; by default the file `studies.db` in the working directory.
+    limits
+        The most tickets of one ask, and the most that are outstanding.
+    read_only
+        Open a copy to look at, and refuse every change.
+    clock
+        A function that gives the time; by default the clock of the database, or of this machine.
     SETTINGS
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    UnknownStudyError
+        If there is no study of that name, and no arms are given.
+    StudyError
+        If the study was created with other settings.
+    SettingError
+        If a setting is invalid.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -117,7 +138,7 @@ def open_study(
 
 open_study.__doc__ = (open_study.__doc__ or "").replace(
     "SETTINGS",
-    "\n    ".join(f"- `{name}`: {words}" for name, words in StudySettings.sentences().items()),
+    "\n    ".join(f"{name}\n        {words}" for name, words in StudySettings.sentences().items()),
 )
 
 

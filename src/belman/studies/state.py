@@ -85,7 +85,7 @@ class State:
 
     @classmethod
     def begin(cls, settings: StudySettings) -> State:
-        """Return the state of a study of which nothing is known but its settings."""
+        """Return the state of a new study with these settings."""
         arms = len(settings.arms)
         return cls(
             settings,

@@ -51,11 +51,25 @@ PastData = Iterable[tuple[Any, ...]] | frames.Given
 class Study(StudyViews):
     """A named, durable agent for any number of threads and processes; `open_study` opens one.
 
-    Every method that changes the study is one short transaction: it waits its turn, takes in what
-    others have committed, decides, and writes its events down. When it returns, they are on disk;
-    when it raises, nothing has happened. A change that may be sent again carries an idempotency
-    `key` of its own: it is made once. Objects are safe to share between threads. Whoever wants to
-    `watch` is told how many changes of the world (see `changes`) a transaction wrote down.
+    Every method that changes the study is one short transaction: it waits its turn, reads what
+    other processes have committed, decides, and writes its events to the log. When it returns, they
+    are on disk; when it raises, nothing has changed. A change with an idempotency `key` is made
+    once, however often it is sent. Objects are safe to share between threads.
+
+    Parameters
+    ----------
+    name
+        The name of a study that is in the storage.
+    storage
+        The storage that keeps it.
+    clock
+        A function that gives the time in seconds; by default the clock of the database, or of this
+        machine.
+    limits
+        The most tickets of one ask, and the most that are outstanding.
+    watch
+        A function that is called with the number of changes (see `changes`) that a transaction
+        noticed.
     """
 
     def __init__(
@@ -71,8 +85,13 @@ class Study(StudyViews):
         self._replica.look(lambda state: None)
 
     def beside(self) -> Study:
-        """Open the same study once more, with a state of its own: for a thread that looks while
-        another one decides.
+        """Open the same study once more, with a state of its own: for a thread that only reads
+        while another one decides.
+
+        Returns
+        -------
+        Study
+            The same study.
         """
         replica = self._replica
         return Study(self.name, self.storage, clock=replica.clock, limits=replica.limits)
@@ -93,14 +112,42 @@ class Study(StudyViews):
         attributes: Given | None = None,
         key: str | None = None,
     ) -> Any:
-        """A ticket for the arm to try now, or a list of `n` for a batch.
+        """Ask for an arm to try now.
 
-        Tickets that are out count as observed at their expected statistic, so that concurrent
-        askers spread. `attributes` of whoever it is for, such as {"device": "phone"}, are kept in
-        the log for `report(by="device")`; no policy sees them. What decides is the `context` of a
-        study that has contexts, and the `candidates` where these are its arms; with `top` its
-        ticket ranks so many of them. A request that may be sent again carries an idempotency `key`
-        of its own: the same key gives the same tickets.
+        Tickets whose reward is not told yet count as observed at their expected statistic, so that
+        concurrent asks spread over the arms.
+
+        Parameters
+        ----------
+        n
+            The size of a batch; by default one ticket that is no list.
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+        top
+            How many arms or candidates the ticket ranks, best first.
+        attributes
+            Values by name that are kept in the log for `report(by=…)`, such as {"device": "phone"}.
+            No policy sees them.
+        key
+            An idempotency key: the same key gives the same tickets.
+
+        Returns
+        -------
+        Ticket, or a list of them
+            The id and the arm, with the probability of the choice; a list where `n` is given.
+
+        Raises
+        ------
+        PausedError
+            If the study is paused.
+        SettingError
+            If more tickets are asked for than one ask may give.
+        StudyError
+            If more tickets would be outstanding than `limits` allows.
+        BudgetError
+            If the budget has no room for them.
         """
         count = 1 if n is None else validate.check_count(n)
         request = Ask(count, key, attributes, context, candidates, top)
@@ -115,16 +162,35 @@ class Study(StudyViews):
         metrics: Mapping[str, float] | None = None,
         key: str | None = None,
     ) -> bool:
-        """Learn the reward of a ticket, hours later and from another process if need be.
+        """Learn the reward of a ticket, also hours later and from another process.
 
-        With it go `metrics`, such as {"latency": 0.8, "refund": 0}, of which the study keeps the
-        sums (see `metrics`); where the study's reward is declared over them, they go alone.
+        In a study with a window, rewards are accepted while the window is open. The last one
+        counts, or their sum where the study accumulates. `correct` changes a ticket that has
+        counted.
 
-        True if it was news. The same reward once more changes nothing and gives False; another one
-        raises TicketError. In a study with a window it is welcome while the window is open: the
-        last one stands, or they add up where the study accumulates, and then a request that may be
-        sent again carries an idempotency `key` of its own. Once the window has closed it raises
-        TicketError; see `correct`.
+        Parameters
+        ----------
+        ticket
+            A ticket, or its id.
+        reward
+            The reward; left out where the study computes it from metrics.
+        metrics
+            Other measurements by name, such as {"latency": 0.8, "refund": 0}; the study keeps their
+            sums (see `metrics`).
+        key
+            An idempotency key; needed where rewards accumulate and a request may be sent again.
+
+        Returns
+        -------
+        bool
+            True if the reward is new, False if the same one was told before.
+
+        Raises
+        ------
+        TicketError
+            If the ticket is unknown, was told another reward, or its window has closed.
+        RewardError
+            If the family does not allow the reward.
         """
         request = Tell(ticket, reward, key, metrics)
         return self._replica.transact(lambda unit: tell(unit, request))
@@ -138,34 +204,81 @@ class Study(StudyViews):
         metrics: Mapping[str, float] | None = None,
         key: str | None = None,
     ) -> bool:
-        """Replace what a ticket counted as, for refunds and fraud; None forgets it.
+        """Change the reward of a ticket that has counted, for refunds and fraud.
 
-        True if that changes anything. The belief is as if the ticket had counted so at its time
-        (under a discount, what is left of it is corrected; logistic and Poisson beliefs along
-        features are so up to what depends on the order of rewards, and how much segments borrow
-        from each other stays as it was learnt). It is for tickets that counted: those
-        whose window has closed, or that were told where there is no window. Its `metrics` stay as
-        they are but for those that are given; where they make the reward, that is None.
+        The belief becomes what it would be if the ticket had brought this reward at its time. Under
+        a discount, what is left of the reward is corrected; logistic and Poisson beliefs along
+        features are exact up to the order of rewards; how much segments borrow from each other is
+        not learnt again. A ticket whose window is open is told again in place of corrected.
+
+        Parameters
+        ----------
+        ticket
+            A ticket, or its id.
+        reward
+            The right reward; None removes the ticket from what was learnt. Also None where the
+            study computes the reward from metrics.
+        reason
+            Why, for the log.
+        metrics
+            New values of some metrics; the others stay.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Returns
+        -------
+        bool
+            True if this changes anything.
+
+        Raises
+        ------
+        TicketError
+            If the ticket is unknown, or has not counted yet.
         """
         request = Tell(ticket, reward, key, metrics)
         return Correction(request, reason).make(self._replica)
 
     def give_back(self, tickets: Iterable[str | Ticket]) -> int:
-        """Give tickets back that were asked for ahead, and used for nobody: how many of them are
-        given back, so that the same request has the same answer. It is as if they had not been
-        asked for; those that have expired are left alone, and one that was told raises
-        TicketError, and then none goes.
+        """Give back tickets that were asked for ahead and used for nobody, as if they had not been
+        asked for.
+
+        Tickets that have expired are left alone.
+
+        Parameters
+        ----------
+        tickets
+            Tickets, or their ids.
+
+        Returns
+        -------
+        int
+            How many of them are given back, now or by an earlier call.
+
+        Raises
+        ------
+        TicketError
+            If one of them was told; then none is given back.
         """
         given = validate.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
 
     def together(self, requests: Sequence[Request]) -> list[Answer]:
-        """Many asks, tells and other requests in one transaction (group commit), which costs one
-        wait for the disk; in several where they ask for more tickets than one may give, or take
-        long.
+        """Answer many asks, tells and other requests in one transaction (group commit), which waits
+        for the disk once.
 
-        Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
-        the error that it alone would have raised.
+        Several transactions are used where the requests ask for more tickets than one may give, or
+        take long.
+
+        Parameters
+        ----------
+        requests
+            `Ask`, `Tell` and other requests.
+
+        Returns
+        -------
+        list
+            For each request its tickets, whether its tell was new, or the error that it would have
+            raised alone.
         """
         found: list[Answer] = []
         while len(found) < len(requests):
@@ -186,13 +299,26 @@ class Study(StudyViews):
         return found
 
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
-        """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
+        """Learn from past data as a warm start: all of it, or none if one row is invalid.
 
-        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame,
-        mappings) with columns `arm` and `reward`, and perhaps `attributes` as an export has it;
-        chances are not kept, and a table that brings some is learnt from with a warning. In a study
-        with contexts a context (and a column `context`) is in the place of attributes, and where
-        arms are candidates, the features of one in that of the arm.
+        Probabilities are not kept: a table with a column of them is learnt from with a warning.
+
+        Parameters
+        ----------
+        rewards
+            (arm, reward) or (arm, reward, attributes) rows, or a table (a file, a data frame,
+            mappings) with columns `arm` and `reward`, and perhaps `attributes` as an export has it.
+            In a study with contexts a context (or a column `context`) takes the place of
+            attributes; where arms are candidates, features take the place of the arm.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Returns
+        -------
+        int
+            How many rewards were learnt.
         """
         check_reason(reason)
         if not frames.is_table(rewards) and not isinstance(rewards, Mapping):
@@ -217,19 +343,37 @@ class Study(StudyViews):
         reason: str = "",
         key: str | None = None,
     ) -> Weights:
-        """The weights of the arms for the next `decisions`, as a document by which
-        `belman.assign` assigns units anywhere; its version is an event in the log.
+        """Publish the weights of the arms for the next `decisions`, as a document by which
+        `belman.assign` assigns units anywhere.
 
-        With `every` so many seconds there is one version in each such interval: this, or
-        `weights`, makes it when it is asked for and something happened since. From one to the next
-        as few units move as the change of the weights requires. Whoever cannot renew weights may
-        use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
-        with its own versions; in a study that learns by segment it is given as a context,
-        {"country": "fr"}, and the weights are that segment's. A study along features publishes
-        draws of its coefficients, by which `assign` decides in a context; for GrowthBook the leaves
-        of a small tree that says nearly the same. Units are hashed `by`
-        belman, or as the clients of GrowthBook ("growthbook") or Eppo ("eppo") do. A warning, and a
-        note of the report, say where weights are far surer than what is known.
+        From one version to the next as few units change their arm as the new weights require. A
+        study along features publishes draws of its coefficients, by which `assign` decides in a
+        context; for GrowthBook, the leaves of a small tree that approximates them. A warning, and a
+        note of the report, say where weights are far surer than what was observed.
+
+        Parameters
+        ----------
+        decisions
+            For how many decisions the weights are made.
+        every
+            Seconds, or a timedelta, between versions: the next one is made when it is asked for
+            after that time and something has happened.
+        valid_for
+            How long a decider that cannot renew weights may use them; a day by default.
+        segment
+            For which units, each segment with its own versions. In a study that learns by segment
+            it is a context, {"country": "fr"}.
+        by
+            Whose hash assigns units: "belman", "growthbook" or "eppo".
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Returns
+        -------
+        Weights
+            The document. Its version is the number of an event in the log.
         """
         plan = check_plan(decisions, every, valid_for, by)
         why = check_reason(reason)
@@ -276,7 +420,19 @@ class Study(StudyViews):
         return self._replica.look(lambda state: publishing.segment_in(state, segment)[0])
 
     def weights(self, segment: str | Given | None = None) -> Weights:
-        """The published weights that stand now: the next version, if that is due."""
+        """Return the published weights that are in force, and make the next version first if it is
+        due.
+
+        Parameters
+        ----------
+        segment
+            For which units; by default for all.
+
+        Returns
+        -------
+        Weights
+            The document.
+        """
         of = self._segment(segment)
         now = self._replica.now()
 
@@ -291,8 +447,12 @@ class Study(StudyViews):
         return self._replica.transact(lambda unit: publishing.renewed(unit, of))
 
     def published_segments(self) -> dict[str | None, Given]:
-        """The segments that weights stand for, each with the context that it is in a study that
-        learns by segment.
+        """List the segments that weights are published for.
+
+        Returns
+        -------
+        dict
+            For each segment its context in a study that learns by segment, else {}.
         """
 
         def read(state: State) -> dict[str | None, Given]:
@@ -303,7 +463,18 @@ class Study(StudyViews):
         return self._replica.look(read)
 
     def fresh_for(self, segment: str | Given | None = None) -> float:
-        """For how many seconds the weights that stand need not be asked for again."""
+        """Say for how long the published weights need not be fetched again.
+
+        Parameters
+        ----------
+        segment
+            For which units; by default for all.
+
+        Returns
+        -------
+        float
+            Seconds.
+        """
         now, of = self._replica.now(), self._segment(segment)
         standing = self._replica.look(lambda state: state.publishing.standing(self.name, of))
         return fresh_for(standing, now)
@@ -324,21 +495,31 @@ class Study(StudyViews):
         return {key.id: key.public for key in signing_keys(self.storage, self._replica.secret)}
 
     def observe(self, rows: Outcomes, reason: str = "", *, key: str | None = None) -> int:
-        """Learn many outcomes of units that were assigned by published weights, all or (one row is
-        bad) none of them; the count.
+        """Learn many outcomes of units that were assigned by published weights: all of them, or
+        none if one row is invalid.
 
-        Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, and
-        attributes, or mappings with these names, and a `context` in a study along features; a
-        version of None is for units that were assigned without weights, with the `chances` of all
-        arms, {"blue": 0.9, "green": 0.1}, if these were logged. Every unit that a version can be
-        asked about is looked up by its hash, whoever's that is (see `publish`, `declare`), and a
-        row with another arm is refused. `report(by=…)` splits by
-        attributes, as it does for tickets. Sums per (version, segment, arm) do as well where the
-        family allows: mappings with version, arm, n, sum and squares. Both may be columns, a data
-        frame, or the path of a file.
-        Under one idempotency `key` a batch counts once; the rows themselves are their key where
-        none is given. Under a window a row waits until its own has closed, and the last one of a
-        unit and version stands until then.
+        Every unit is assigned again by the hash of its version (see `publish`, `declare`), and a
+        row with another arm is refused. Under a window a row waits until its own has closed, and
+        until then the last row of a unit and version counts.
+
+        Parameters
+        ----------
+        rows
+            (unit, version, arm, reward) rows, perhaps with a time in seconds since 1970 and
+            attributes, or mappings with these names, and a `context` in a study along features. A
+            version of None is for units that were assigned without weights, with the `chances` of
+            all arms, {"blue": 0.9, "green": 0.1}, if they were logged. Or sums, where the family
+            allows them: mappings with version, arm, n, sum and squares. Also columns, a data frame,
+            or the path of a file.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: a batch counts once. By default the rows themselves; sums need one.
+
+        Returns
+        -------
+        int
+            How many outcomes were learnt.
         """
         check_reason(reason)
         batch = brought(rows, lambda: self._replica.look(lambda state: tuple(state.register)))
@@ -355,13 +536,26 @@ class Study(StudyViews):
         return count(batch)
 
     def correct_rows(self, rows: RowCorrections, reason: str, *, key: str | None = None) -> int:
-        """Replace what rows of outcomes in bulk counted as, all or (one row is bad) none; how many.
+        """Change what rows of outcomes in bulk counted as: all of them, or none if one row is
+        invalid.
 
-        Rows are (unit, version, arm, was, reward), perhaps with the attributes and the `chances`
-        that the row came with, or mappings with these names; a reward of None forgets the row. The
-        log keeps sums, so that whoever corrects says what a row counted as, and a request that may
-        be sent again carries an idempotency `key`. A row whose window is open is not corrected but
-        observed once more.
+        The log keeps sums, so that a correction says what each row counted as. A row whose window
+        is open is observed again in place of corrected.
+
+        Parameters
+        ----------
+        rows
+            (unit, version, arm, was, reward) rows, perhaps with the attributes and the `chances`
+            that the row had, or mappings with these names. A reward of None removes the row.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Returns
+        -------
+        int
+            How many rows were corrected.
         """
         if not check_reason(reason).strip():
             raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
@@ -382,15 +576,14 @@ class Study(StudyViews):
     ) -> int:
         """Move old events from the database to a new Parquet file, with the chain intact.
 
-        Everything that was learnt stays, and whoever has the study open goes on. Replays, reports
-        by attributes, exports and `check` read the file where it was written. Tickets and versions
-        of events that are archived are refused from then on, and their idempotency keys are not
-        known any more.
+        What was learnt stays, and processes that have the study open go on. Replays, reports by
+        attributes, exports and `check` read the file at its path. Tickets and versions of archived
+        events are refused from then on, and their idempotency keys are no longer known.
 
         Parameters
         ----------
         path
-            A file that is not there yet; its name ends in .parquet.
+            A new file whose name ends in .parquet.
         keep
             How long events stay in the database, as seconds or a timedelta: 30 days by default.
             Events within the window stay in any case.
@@ -422,7 +615,25 @@ class Study(StudyViews):
         *,
         key: str | None = None,
     ) -> None:
-        """Take in a new arm, or a retired one with what was learnt of it (which takes no prior)."""
+        """Add a new arm, or a retired one with what was learnt of it.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        prior
+            The belief about a new arm at first; by default that of the study. A retired arm takes
+            none.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        ArmError
+            If the arm is in play already.
+        """
         name = check_arm(arm)
         body = partial(changes.added, arm=name, prior=prior)
         self._change(Kind.ARM_ADDED, reason, body, key, name, prior)
@@ -432,14 +643,42 @@ class Study(StudyViews):
         self._change(Kind.ARM_RETIRED, reason, partial(changes.retired, arm=arm), key, arm)
 
     def set_exposure(self, exposure: Exposure, reason: str = "", *, key: str | None = None) -> None:
-        """Explore more or less from here on, under a policy that has an exposure."""
+        """Explore more or less from now on, under a policy that has an exposure.
+
+        Parameters
+        ----------
+        exposure
+            One of `belman.exposure`, or a function τ(t).
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        PolicyError
+            If the policy has no exposure.
+        """
         given = as_exposure(exposure)
         body = partial(changes.exposed, exposure=given)
         self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
     def set_policy(self, policy: str | Policy, reason: str = "", *, key: str | None = None) -> None:
-        """Let another policy choose from here on, with all that was learnt so far; it may be given
-        by its name.
+        """Let another policy choose from now on, with all that was learnt before.
+
+        Parameters
+        ----------
+        policy
+            A policy, or its name.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        PolicyError
+            If the policy does not suit the family or the arms.
         """
         chosen = check_policy(validate.policy_named(policy))
         body = partial(changes.decided, policy=chosen)
@@ -448,11 +687,19 @@ class Study(StudyViews):
     def set_guard(
         self, guard: Mapping[str, str] | None, reason: str = "", *, key: str | None = None
     ) -> None:
-        """Hold these limits on metrics from here on, {"refund": "< 0.05"}, and no others; None
-        holds none.
+        """Replace the limits on metrics.
 
-        A limit that is new is held against tickets that are asked for from now on. Arms that a
-        limit has taken out of play stay out until they are added again.
+        A new limit applies to tickets that are asked for from now on. Arms that a limit has taken
+        out of play stay out until they are added again.
+
+        Parameters
+        ----------
+        guard
+            Limits by metric, {"refund": "< 0.05"}; None for no limits.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
         """
         limits = check_guard(guard or None) or {}
         asked = sorted((name, limit.text) for name, limit in limits.items())
@@ -466,8 +713,24 @@ class Study(StudyViews):
         arm: Hashable | None = None,
         key: str | None = None,
     ) -> None:
-        """Count a cost of no ask against the budget, such as that of a call which was decided
-        elsewhere; where it was spent on an arm, that says what the arm costs.
+        """Count a cost that no ticket brought against the budget, such as a call that was decided
+        elsewhere.
+
+        Parameters
+        ----------
+        amount
+            The cost.
+        reason
+            Why, for the log.
+        arm
+            The arm that it was spent on, if any: the study then learns from it what the arm costs.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        StudyError
+            If the study has no budget.
         """
         body = partial(changes.spent, cost=amount, arm=arm)
         self._change(Kind.SPENT, reason, body, key, amount, arm)
@@ -475,8 +738,22 @@ class Study(StudyViews):
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
     ) -> None:
-        """Give all traffic to one arm from here on, by default to the one that is most likely the
-        best; `unship` undoes it. Tells count as ever, and floors rest.
+        """Give all traffic to one arm from now on; `unship` undoes it. Rewards are learnt as
+        before, and floors are suspended.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm; by default the arm that is most likely the best.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        StudyError
+            If an arm is shipped already.
         """
         self._change(Kind.SHIPPED, reason, partial(changes.shipped, arm=arm), key, arm)
 

@@ -45,7 +45,7 @@ of 10: tell some, let them expire, or open the study with limits=Limits(out=…)
     event: int = 200_000_000
 
     def check(self, wanted: int, out: int, study: str, candidates: int = 1) -> None:
-        """Refuse a request for more tickets than may be, each of them among so many candidates."""
+        """Refuse a request for more tickets, or more candidates each, than the limits allow."""
         for name, limit in self._asdict().items():
             if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
                 raise SettingError(f"limits: {name}={limit!r} must be a whole number from 1 up")

@@ -20,8 +20,8 @@ from belman.lab import simulate
 from belman.packed import read_array, write_array
 from belman.policies import Policy, PolicyKernels, Random
 from belman.problems import problem
+from belman.testing import frequencies
 from belman.testing.cases import FamilyCase, Faults, checks_in
-from belman.testing.frequencies import chances_are_frequencies
 
 _TURNS, _RUNS = 120, 4
 _ELSEWHERE = 10_000.0  # beyond the end of all that a policy of few arms holds
@@ -148,7 +148,7 @@ def agent_plays_it(case: PolicyCase) -> Faults:
 
 
 def equal_arms_are_played_alike(case: PolicyCase) -> Faults:
-    """No arm of which the same is known has no chance: one false alarm in a million."""
+    """Equal arms all have a chance to be played: one false alarm in a million."""
     if case.policy.sees_truth:
         return
     first = {case.agent(seed).ask() for seed in range(60)}
@@ -225,4 +225,4 @@ def _leads_out_of_bounds(case: PolicyCase, text: str) -> bool:
 
 
 #: Every check of a policy, each a function of a `PolicyCase` that yields a sentence a fault.
-POLICY_CHECKS = (*checks_in(globals(), PolicyCase), chances_are_frequencies)
+POLICY_CHECKS = (*checks_in(globals(), PolicyCase), frequencies.chances_are_frequencies)

@@ -19,7 +19,12 @@ TAKEN = ("reward", "rewards", "expected", "low", "high", "deviation", "index")
 
 
 class Box:
-    """One to ten named numbers, each from a lowest to a highest value.
+    """One to ten named numbers, each between a lowest and a highest value.
+
+    Parameters
+    ----------
+    sides
+        For each name its lowest and highest value.
 
     >>> box = Box(price=(5, 20))
     >>> box.point([0.5])
@@ -53,14 +58,41 @@ class Box:
         return len(self.sides)
 
     def point(self, place: Any) -> dict[str, float]:
-        """A place in the unit cube as named numbers."""
+        """Convert a place in the unit cube to named numbers.
+
+        Parameters
+        ----------
+        place
+            Coordinates from 0 to 1, in the order of the sides.
+
+        Returns
+        -------
+        dict
+            The numbers by name.
+        """
         return {
             name: min(max(low + (high - low) * float(at), low), high)
             for (name, (low, high)), at in zip(self.sides.items(), place, strict=True)
         }
 
     def place(self, point: Mapping[str, float]) -> Floats:
-        """Named numbers as a place in the unit cube; refused where one is missing or outside."""
+        """Convert named numbers to a place in the unit cube.
+
+        Parameters
+        ----------
+        point
+            The numbers by name.
+
+        Returns
+        -------
+        ndarray
+            Coordinates from 0 to 1.
+
+        Raises
+        ------
+        SettingError
+            If a number is missing or outside of its side.
+        """
         if not isinstance(point, Mapping):
             raise SettingError(f"{point!r} is not a point of {self!r}: give a number for each side")
         for name in point:

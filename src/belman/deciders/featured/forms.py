@@ -126,7 +126,7 @@ class Form:
             self.belief = without(self.belief, gone, self.columns.begin)
 
     def shaped(self, shape: str) -> Form:
-        """Return a form that knows the same, and has columns of another shape once it grows."""
+        """Return a form with the same rewards, whose columns have another shape once it grows."""
         form = Form(self.model, self.scale, deepcopy(self.columns))
         form.columns.shape = shape
         form.belief, form.score = deepcopy(self.belief), self.score

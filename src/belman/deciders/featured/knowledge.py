@@ -92,7 +92,7 @@ class Knowledge:
         yield from ()
 
     def grow(self, arms: int) -> None:
-        """Give columns to what is new, of so many arms; levels make room for arms."""
+        """Add columns for what is new, with this number of arms; levels make room for arms."""
         parts = (self.forms[0].columns, self.context, self.features, arms)
         allowed = budget.most(*parts)  # before anything is changed
         pooled = []

@@ -37,7 +37,7 @@ Word = tuple[str, str | None] | str
 
 @dataclass
 class WideSlots(Slots):
-    """The slots of some named values, of which any number are words."""
+    """The slots of some named values, any number of which are words."""
 
     #: The words with a slot, in the order of their first reward; the first has slot 1.
     words: list[list[str | None]] = field(default_factory=list)
@@ -152,7 +152,7 @@ class WideSlots(Slots):
         return self._alone[word[0]]
 
     def forget(self, words: int) -> None:
-        """Have the first so many words alone."""
+        """Keep the first `words` words, and forget the others."""
         while len(self.words) > words:
             kept = self.words.pop()
             self._places.pop()

@@ -50,7 +50,7 @@ def renew(
 
 @kernel
 def set_provisional(rows, provisional, stale):
-    """Replace what counts provisionally, of every arm; arms of which it is new become stale."""
+    """Replace what counts provisionally of every arm; arms for which it changes become stale."""
     for arm in range(len(rows)):
         changed = False
         for j in range(rows.shape[1]):

@@ -149,7 +149,7 @@ def _expected(decider: Any, rows: Floats) -> list[float]:
 
 
 class Advice(NamedTuple):
-    """The places of the recommended arms, best first, and the evidence that no other is as good."""
+    """The places of the recommended arms, best first, and the evidence that others are worse."""
 
     places: list[int]
     evidence: float

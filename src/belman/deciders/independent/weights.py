@@ -33,7 +33,7 @@ def share_out(
     scratch, rng,
     deal, untried_first, decisions, turn, turn_value,
 ):  # fmt: skip
-    """Bring what the policy sees up to date, and deal so many decisions."""
+    """Bring the policy's memory up to date, and deal this number of decisions."""
     renew(
         policy, family, constants, params, truth, provisional, working, memory, pending, stale,
         scratch,
@@ -62,7 +62,7 @@ def chances_now(
     turn,
     turn_value,
 ):
-    """The chance of every arm, or how often it is chosen in so many draws."""
+    """The chance of every arm, or how often it is chosen in this number of draws."""
     for draw in range(max(draws, 1)):
         deal.indices[:] = 0.0
         policy.indices(

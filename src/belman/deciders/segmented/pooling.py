@@ -192,7 +192,7 @@ class Pools:
         )
 
     def with_arm(self, first: Learnt) -> Pools:
-        """Return pools with one arm more, of which no segment knows anything yet."""
+        """Return pools with one more arm, without rewards in any segment."""
         more = Pools(self.family, [*self._first, first])
         for new, old in zip(more.pooled[:2], self.pooled[:2], strict=True):
             new[:-1] = old

@@ -85,7 +85,7 @@ class SegmentBeliefs:
         self.own[key] = dict(self._first)
 
     def check_room(self, key: Segment) -> None:
-        """Refuse a segment that is one too many, of so many arms."""
+        """Refuse a segment beyond the most that there may be with this number of arms."""
         if key not in self.own:
             self._check_count(key, min(MOST_SEGMENTS, MOST_BELIEFS // len(self._first)))
 
@@ -108,7 +108,7 @@ class SegmentBeliefs:
         own[arm] = learnt
 
     def add_arm(self, arm: Hashable, first: Learnt) -> None:
-        """Take in a new arm, of which no segment knows anything yet."""
+        """Add a new arm, without rewards in any segment."""
         self._first[arm] = first
         self._place[arm] = len(self._place)
         self.pools = self.pools.with_arm(first)

@@ -86,11 +86,11 @@ class Adversarial(Bounded):
         return fresh._replace(totals=rearranged(memory.totals, totals, 0, places))
 
     def even(self, totals: Floats) -> float:
-        """The estimate of an arm that is as good as the best."""
+        """The estimate of an arm that equals the best."""
         raise NotImplementedError
 
     def forget(self, memory: Memory, arm: int) -> None:
-        """Estimates cannot be made from a belief: the arm is taken for as good as the best."""
+        """Estimates cannot be made from a belief: the arm is taken to be the best."""
         others = np.delete(memory.totals, arm)
         memory.totals[arm] = self.even(others) if len(others) else 0.0
 

@@ -118,7 +118,7 @@ def keep_split(marks, state):
 
 @kernel
 def glr_watch(family, constants, params, marks, state, reward):
-    """Take in a reward; every so many rewards all splits that are kept are tried."""
+    """Record a reward; all splits that are kept are tried at regular intervals."""
     if marks[STRIDE] < 1.0:
         marks[STRIDE] = 1.0
     marks[SEEN] += 1.0

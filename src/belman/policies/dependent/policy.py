@@ -129,7 +129,7 @@ class DependentPolicy(ABC):
         return math.nan
 
     def believing(self, model: Model) -> Model:
-        """The model by which it learns, where rewards are of this one: the same, mostly."""
+        """The model that it learns by, for rewards of this model; the same one by default."""
         return model
 
 

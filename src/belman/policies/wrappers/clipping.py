@@ -46,7 +46,7 @@ class Memory(NamedTuple):
 
 @kernel
 def inner_value(rewards, count, beyond, sign):
-    """The value that `beyond` of so many rewards exceed (sign 1), or fall below (sign −1)."""
+    """The value that `beyond` of these rewards exceed (sign 1), or fall below (sign −1)."""
     bound, found = np.inf, 0
     for _ in range(beyond + 1):
         value, same = -np.inf, 0

@@ -17,7 +17,23 @@ from belman.validate import require_number, require_whole
 def unit_ball(
     arms: int = 50, dimension: int = 5, *, model: Model | None = None, misfit: float = 0.0
 ) -> DrawnArms:
-    """Arms in random directions of length 1, and θ from N(0, 1), new ones in every run.
+    """Make arms in random directions of length 1 with θ from N(0, 1), drawn anew in every run.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    dimension
+        The number of features.
+    model
+        The model of rewards; by default linear.
+    misfit
+        The deviation of a term of the rewards that the model lacks.
+
+    Returns
+    -------
+    DrawnArms
+        The problem.
 
     >>> unit_ball(arms=10).features
     5
@@ -26,7 +42,20 @@ def unit_ball(
 
 
 def russo_van_roy(arms: int = 30, dimension: int = 5) -> DrawnArms:
-    """Features uniform in [−1/√d, 1/√d]^d, θ from N(0, 10), noise of 1 (Russo and Van Roy 2018).
+    """Make arms with features uniform in [−1/√d, 1/√d]^d, θ from N(0, 10) and noise 1 (Russo and
+    Van Roy 2018).
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    dimension
+        d.
+
+    Returns
+    -------
+    DrawnArms
+        The problem.
 
     >>> russo_van_roy().arms
     30
@@ -42,8 +71,20 @@ def russo_van_roy(arms: int = 30, dimension: int = 5) -> DrawnArms:
 
 
 def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
-    """Arms (1, 0), (0, 1) and (1 − ε, 2ε), θ = (1, 0): the bad arm alone tells the others apart
-    (Lattimore and Szepesvári 2017).
+    """Make arms (1, 0), (0, 1) and (1 − ε, 2ε) with θ = (1, 0): only the bad arm tells the others
+    apart (Lattimore and Szepesvári 2017).
+
+    Parameters
+    ----------
+    epsilon
+        ε.
+    noise
+        The standard deviation of rewards.
+
+    Returns
+    -------
+    GivenArms
+        The problem.
 
     >>> end_of_optimism().arms
     3
@@ -56,7 +97,23 @@ def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
 def changing_arms(
     arms: int = 20, dimension: int = 10, *, model: Model | None = None, misfit: float = 0.0
 ) -> ChangingArms:
-    """Arms whose directions are drawn anew at every turn.
+    """Make arms whose directions are drawn anew at every turn.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    dimension
+        The number of features.
+    model
+        The model of rewards; by default linear.
+    misfit
+        The deviation of a term of the rewards that the model lacks.
+
+    Returns
+    -------
+    ChangingArms
+        The problem.
 
     >>> changing_arms().stays
     False
@@ -73,8 +130,27 @@ def contextual(
     own_scale: float = 1.0,
     misfit: float = 0.0,
 ) -> ContextArms:
-    """A context of `size` numbers at every turn, answered by every arm in its own way (`disjoint`)
-    or in part alike (`hybrid`).
+    """Make arms that answer a context of `size` numbers, drawn at every turn.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    size
+        The number of numbers, the first of which is 1.
+    pooling
+        "disjoint" if every arm answers in its own way, "hybrid" if in part alike.
+    model
+        The model of rewards; by default linear.
+    own_scale
+        The deviation of an arm's own coefficients.
+    misfit
+        The deviation of a term of the rewards that the model lacks.
+
+    Returns
+    -------
+    ContextArms
+        The problem.
 
     >>> contextual(arms=3, size=4).features
     12
@@ -90,7 +166,19 @@ def contextual(
 
 
 def one_hot(arms: int = 10, *, noise: float = 1.0) -> GivenArms:
-    """Independent arms as a shared belief: every arm has a feature of its own.
+    """Make independent arms as a shared belief: every arm has a feature of its own.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    noise
+        The standard deviation of rewards.
+
+    Returns
+    -------
+    GivenArms
+        The problem.
 
     >>> one_hot(3).rows[1]
     (0.0, 1.0, 0.0)
@@ -101,7 +189,21 @@ def one_hot(arms: int = 10, *, noise: float = 1.0) -> GivenArms:
 
 
 def intercepts(arms: int = 10, *, shared: float = 2.0, noise: float = 1.0) -> GivenArms:
-    """Arms that have a level in common and a deviation of their own.
+    """Make arms that have a level in common and a deviation of their own.
+
+    Parameters
+    ----------
+    arms
+        The number of arms.
+    shared
+        The deviation of the common level.
+    noise
+        The standard deviation of rewards.
+
+    Returns
+    -------
+    GivenArms
+        The problem.
 
     >>> intercepts(3).features
     4
@@ -115,7 +217,21 @@ def intercepts(arms: int = 10, *, shared: float = 2.0, noise: float = 1.0) -> Gi
 def factors(
     levels: Sequence[int] = (10, 10, 10), *, model: Model | None = None, scale: float = 0.5
 ) -> GivenArms:
-    """Every combination of the levels of some factors is an arm: 10 × 10 × 10 make 1,000.
+    """Make an arm of every combination of the levels of some factors: 10 × 10 × 10 make 1,000.
+
+    Parameters
+    ----------
+    levels
+        The number of levels of each factor.
+    model
+        The model of rewards; by default linear.
+    scale
+        The deviation of coefficients.
+
+    Returns
+    -------
+    GivenArms
+        The problem.
 
     >>> factors((2, 3)).arms
     6

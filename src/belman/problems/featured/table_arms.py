@@ -135,19 +135,41 @@ def from_table(
     model: Model | None = None,
     scale: float = 1.0,
 ) -> TableArms:
-    """A table as a contextual bandit: `labels` to guess, an arm a class and a reward of 1 for the
-    right one; or the `rewards` (rows × arms) that every arm would give; or a log, of `actions` with
-    their `rewards` and `propensities`, from which every arm's is estimated without bias.
+    """Make a contextual bandit from a table: `labels` to guess, with an arm for each class and a
+    reward of 1 for the right one; or the `rewards` (rows × arms) that every arm would give; or a
+    log of `actions` with their `rewards` and `propensities`, from which every arm's reward is
+    estimated without bias.
 
-    Of a log only the mean over many rows means something: the estimate of a single one is as far
-    off as its chance was small, and a policy that learns from such rewards learns less than it
-    would have. So a log compares policies under the same noise; `belman.evaluate(log, policy)` says
-    what a policy would have earned.
+    Of a log only the mean over many rows has a meaning: the estimate of a single row has the larger
+    an error the smaller its propensity was, and a policy that learns from such rewards learns less
+    than it would have. So a log compares policies under the same noise; `belman.evaluate(log,
+    policy)` says what a policy would have earned.
 
-    Columns are standardised and divided by the root of their number, and a constant comes first.
     Every turn draws a row; regret is to the best arm of that row. The model is logistic for rewards
-    from 0 to 1, else linear with unknown noise. `scale` is the prior's standard deviation of
-    coefficients.
+    from 0 to 1, else linear with unknown noise.
+
+    Parameters
+    ----------
+    rows
+        Features by row. Columns are standardised and divided by the root of their number, and a
+        constant comes first.
+    labels
+        The class of each row.
+    rewards
+        The reward of every arm by row; with `actions`, the logged reward of each row.
+    actions
+        The logged arm of each row.
+    propensities
+        The probability of each logged arm.
+    model
+        Another model of rewards.
+    scale
+        The prior's standard deviation of coefficients.
+
+    Returns
+    -------
+    TableArms
+        The problem.
 
     >>> problem = from_table([[0.1, 2.0], [0.4, 1.0], [0.3, 3.0]], ["a", "b", "a"])
     >>> problem.arms, problem.features

@@ -88,7 +88,7 @@ class EventLog:
         lock: bool = False,
         chunk: int = FIRST_CHUNK,
     ) -> Iterator[Event]:
-        """All events that follow a number, however many, a chunk at a time: so many at first.
+        """All events after a number, in chunks, the first of the given size.
 
         With `lock` first wait until nobody else writes to this study, and keep them out until the
         transaction ends.
@@ -194,7 +194,7 @@ def _is_empty(column: tuple[object, ...]) -> bool:
 
 @cache
 def _append(columns: tuple[str, ...], rows: int) -> str:
-    """A statement that writes so many events down, without what none of them has."""
+    """The statement that writes a number of events, without the columns that none of them has."""
     row = f"(?{', ?' * len(columns)})"
     values = ", ".join([row] * rows)
     return f"INSERT INTO belman_events (study, {', '.join(columns)}) VALUES {values}"
@@ -254,6 +254,6 @@ class Tail:
         return self._log.of_ticket(self._transaction, ticket) + new
 
     def after(self, number: int = 0, chunk: int = FIRST_CHUNK) -> Iterator[Event]:
-        """All events that follow a number, so many of them read at first."""
+        """All events after a number, the first chunk of the given size."""
         yield from self._log.after(self._transaction, number, chunk=chunk)
         yield from (event for event in self._new if event.number > number)

@@ -55,6 +55,7 @@ class SQLite:
         self._lock_timeout, self._read_only = lock_timeout, read_only
         self._connected = False  # whether there was a file
         self.key_file: str | None = f"{self._path}.key"
+        self.place = self._path
 
     def __str__(self) -> str:
         return self._shown

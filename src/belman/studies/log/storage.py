@@ -174,6 +174,11 @@ class Storage:
         return f"Storage({str(self)!r})"
 
     @property
+    def place(self) -> str:
+        """Where studies are kept: the whole path of a SQLite file, the address of a server."""
+        return self._pool.driver.place
+
+    @property
     def key_file(self) -> str | None:
         """The file beside this storage that holds signing keys, if it has a place for one."""
         return self._pool.driver.key_file

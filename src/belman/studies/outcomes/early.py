@@ -82,5 +82,5 @@ class EarlyLearning:
         return self.law.counts(now, beliefs)
 
     def look(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
-        """The same, and nothing is changed by looking."""
+        """Return the provisional counts without changing the state."""
         return codec.copied(self.law).counts(now, beliefs)

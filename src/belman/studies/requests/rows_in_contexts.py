@@ -103,7 +103,7 @@ def chances_in(weights: Weights, contexts: Sequence[Any]) -> list[Chances]:
 
 
 def _check_units(rows: Rows, chances: Sequence[Chances | None], versions: Versions) -> None:
-    """Refuse rows of which one names a unit that got another arm in its context."""
+    """Refuse rows if one of them names a unit that got another arm in its context."""
     with InRow() as at:
         for at.row, own in enumerate(chances, start=1):
             if own is None or rows.version[at.row - 1] in versions.logged:

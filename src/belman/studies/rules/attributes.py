@@ -1,4 +1,4 @@
-"""Attributes: what is known of whoever a ticket is for, such as the device, for segments."""
+"""Attributes: what is known of the visitor or request of a ticket, such as the device."""
 
 from __future__ import annotations
 

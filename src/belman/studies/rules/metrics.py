@@ -79,7 +79,7 @@ def check_utility(text: str | Utility | None) -> Utility | None:
 
 
 def together(before: Metrics, given: Metrics, add: bool = False) -> Metrics:
-    """The metrics of a ticket of which more are told: the last of a name stands, or they add up."""
+    """The metrics of a ticket that is told more: the last of a name counts, or their sum."""
     new = {name: before.get(name, 0.0) + given[name] for name in given} if add else given
     return dict(sorted({**before, **new}.items()))
 
@@ -158,7 +158,7 @@ class SumsByArm:
             yield dict(zip(_COLUMNS, values, strict=True))
 
     def table(self, register: Sequence[Hashable], level: float) -> Table:
-        """The same, arm by arm, as a table."""
+        """Sums of all arms and metrics as a table: count, mean and interval."""
         places = {arm: place for place, arm in enumerate(register)}
         rows = sorted(self.rows(register, level), key=lambda row: places[row["arm"]])
         return Table({name: [row[name] for row in rows] for name in _COLUMNS})

@@ -55,7 +55,7 @@ def check_policy(policy: Policy) -> Policy:
 
 
 def kept(part: Family | Model | Policy | DependentPolicy) -> dict[str, Any]:
-    """The description of a part, from which a log gives it back to whoever opens the study."""
+    """The description of a part, from which the log restores it when the study is opened."""
     try:
         description = spec.describe(part)
         spec.build(description, trust="imported")

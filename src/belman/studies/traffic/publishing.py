@@ -105,7 +105,7 @@ class Publishing:
         self.overtaken = list(self.current)
 
     def is_due(self, segment: str | None, now: float, number: int) -> bool:
-        """Whether the next version is to be made, in a log of so many events."""
+        """Whether the next version is due, in a log with this number of events."""
         weights, plan = self.current[segment]
         if segment in self.overtaken:
             return True

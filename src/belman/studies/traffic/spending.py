@@ -63,7 +63,7 @@ class Cost(NamedTuple):
         return (fade * self.recent + _SHRINK * known) / (fade * self.weight + _SHRINK)
 
     def changed(self, more: int, change: Fraction, weight: float) -> Cost:
-        """Return the same with so many more plays, which add up to a change and weigh so much."""
+        """Return a copy with more plays, their total cost and their total weight."""
         return Cost(
             self.n + more,
             self.sum + change,
@@ -145,7 +145,7 @@ class Spending:
     def affordable(
         self, time: float, places: Sequence[int], segment: Segment, times: int = 1
     ) -> list[int]:
-        """Return the arms of which so many asks fit in the budget."""
+        """Return the arms for which this number of asks fits in the budget."""
         left = self.budget.amount - self.committed(time)
         costs = self.costs_of(places, segment, most=True)
         return [place for place, cost in zip(places, costs, strict=True) if times * cost <= left]
@@ -307,7 +307,7 @@ class Spending:
     def _learn(
         self, asked: float, place: int, segment: Segment, more: int, change: Fraction
     ) -> None:
-        """Plays of an arm at the time `asked`, so many more than before, cost so much more."""
+        """Count more plays of an arm at the time `asked`, and their cost."""
         weight = _weight(asked / self.budget.seconds - self.now)
         of_all: list[tuple[dict[Any, Cost], Any]] = [(self.costs, place)]
         if segment:
@@ -323,7 +323,7 @@ class Spending:
 
 
 def _weight(periods: float) -> float:
-    """Return what a play weighs that was made so many periods after the present one began."""
+    """Return the weight of a play by its time, in periods since the present one began."""
     return 2.0 ** min(max(periods / _HALF_LIFE, -1000.0), 1000.0)
 
 

@@ -76,7 +76,7 @@ class ArmTally:
     cuts: dict[Count, Cut] = field(default_factory=dict)
 
     def cut(self, before: int, learnt: Callable[[], Learnt], time: float, ticket: int = 0) -> None:
-        """Keep what was learnt of an arm where its rewards, so many before, pass a power of 2."""
+        """Keep what was learnt of an arm where the number of its rewards passes a power of 2."""
         rewards = self.told + self.past
         if rewards.bit_length() > before.bit_length():
             now = learnt()

@@ -111,9 +111,11 @@ class StudyViews:
 
     @property
     def moment(self) -> tuple[int, int, int, int]:
-        """The number of the last event, how many tickets are out, the cell of time that it is for
-        those of which silence tells, and how many rows wait for their window to close: a study
-        whose moment is the same is the same, up to what silence says within a cell.
+        """Return the number of the last event, the number of outstanding tickets, the cell of time
+        for open tickets whose silence counts, and the number of rows that wait for their window to
+        close.
+
+        Two looks at equal moments show the same, up to what silence tells within a cell.
         """
 
         def read(state: State) -> tuple[int, int, int, int]:
@@ -127,8 +129,13 @@ class StudyViews:
         return self._replica.look(read)
 
     def status(self) -> dict[str, Any]:
-        """Counts of all kinds, from one moment; of a study with a window also its rule, and how
-        many open tickets nobody has told yet.
+        """Return counts of all kinds, from one moment; in a study with a window also its rule, and
+        how many open tickets were not told yet.
+
+        Returns
+        -------
+        dict
+            The name of the study and its counts, by name.
         """
 
         def read(state: State) -> dict[str, Any]:
@@ -137,11 +144,23 @@ class StudyViews:
         return {"name": self.name, **self._replica.look_now(read)}
 
     def copied(self) -> tuple[State, float]:
-        """A copy of the whole state of this moment, and the time; the study does not notice it."""
+        """Return a copy of the whole state of this moment. The study is not changed.
+
+        Returns
+        -------
+        tuple
+            The state, and the time in seconds.
+        """
         return self._replica.look_now(lambda state: (state.copied(), self._replica.now()))
 
     def agent(self) -> Agent:
-        """An agent that believes what the study believes now; the study does not notice it."""
+        """Return an agent that believes what the study believes now. The study is not changed.
+
+        Returns
+        -------
+        Agent
+            An agent of its own.
+        """
         return self._replica.look_now(lambda state: agent_of(state.ready().copy()))
 
     def beliefs(
@@ -151,11 +170,27 @@ class StudyViews:
         context: Given | None = None,
         candidates: Candidates = None,
     ) -> Table:
-        """Per arm played: rewards told, expected reward, credible interval, P(best); open tickets
-        count what is known of them now, and the title says so where they wait for their window. In
-        a study with contexts it is what is believed in one of them, and without one the average
-        over whoever an arm was tried for. Where arms are candidates, these are named by their
-        places.
+        """Return rewards told, expected reward, credible interval and probability of being best for
+        each arm in play.
+
+        Open tickets count as far as something is known of them, and the title says where they wait
+        for their window.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name; without them a study with contexts gives averages over the contexts that
+            each arm was tried in.
+        candidates
+            Features of each candidate, in a study whose arms are candidates. Rows are named by
+            their places.
+
+        Returns
+        -------
+        Table
+            A row for each arm or candidate.
         """
         checked = validate.check_level(level)
 
@@ -176,14 +211,29 @@ class StudyViews:
         control: Hashable | None = None,
         most: int | None = None,
     ) -> StudyReport:
-        """By how much, how sure, may one stop, is the data sound, and who got the traffic: an
-        agent's report, of this moment.
+        """Report the lift of every arm over control, the verdict, tests of the data and the traffic
+        of this moment, as `Agent.report` does.
 
-        Windows that have closed by now are counted, and what open tickets say so far is not. `by`
-        an attribute of the tickets, or a name of their contexts, it says how the leader does in
-        every segment, drawn towards that of all, which takes a walk over the whole log. Another
-        `control` than the study's is for this look alone. Of very many arms only the `most` that
-        are most likely the best are given lifts and intervals that hold at any look.
+        Windows that have closed by now are counted; what open tickets say so far is not.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        by
+            An attribute of the tickets, or a name of their contexts: the report then also has the
+            lift of the leader in every segment, drawn towards that of all. This reads the whole
+            log.
+        control
+            Another control than the study's, for this report alone.
+        most
+            How many of very many arms get lifts and intervals that hold at any look: those that are
+            most likely the best.
+
+        Returns
+        -------
+        StudyReport
+            The report, as a table, as data and in one sentence.
 
         >>> import tempfile, belman
         >>> folder = tempfile.TemporaryDirectory()
@@ -204,9 +254,14 @@ class StudyViews:
         return replace(found, segments=segments_of(state, self.events(), now, by, found))
 
     def verdict(self) -> Verdict:
-        """What the rule `stop_when` says now; by default `belman.measures.Separated(0.05)` beside a
-        control, and `belman.measures.Sure(0.95)` without. It says so where it rests on outcomes
-        that are told late, without a window.
+        """Return what the rule `stop_when` says now; by default `belman.measures.Separated(0.05)`
+        beside a control, and `belman.measures.Sure(0.95)` without. It says so where it rests on
+        outcomes that are told late, without a window.
+
+        Returns
+        -------
+        Verdict
+            Whether the study is decided, and a sentence.
         """
 
         def read(state: State) -> Verdict:
@@ -220,13 +275,24 @@ class StudyViews:
         return self._replica.look_now(read)
 
     def metrics(self, level: float = 0.95) -> Table:
-        """Per arm that ever was and metric: how many tickets counted with it, mean, interval.
+        """Return, for each arm that ever was and each metric, how many tickets counted with it, the
+        mean, and an interval.
 
-        The interval is Student's for the mean of n independent values. It is for one look at a
-        moment fixed ahead: whoever looks until it says something is misled more often than 1 -
+        The interval is Student's for the mean of n independent values, for one look at a moment
+        that is fixed ahead: an interval that is looked at again and again errs more often than 1 -
         `level`. It rests on the central limit theorem, so that it is too narrow where few values
-        make the mean, such as rare refunds; values that are all the same leave it no width. Windows
-        that have closed by now are counted; tickets that nobody told have no metrics.
+        make the mean, such as rare refunds; equal values give an interval of no width. Windows that
+        have closed by now are counted; tickets that were not told have no metrics.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+
+        Returns
+        -------
+        Table
+            A row for each arm and metric.
         """
         checked = validate.check_level(level)
         return self._replica.look_now(
@@ -234,19 +300,34 @@ class StudyViews:
         )
 
     def spending(self) -> Table:
-        """Per period, of a study with a budget: when it began, the budget, what was spent for its
-        asks by what is known now, what open ones are expected to cost, how many asks, and the
-        price: its usual, lowest and highest, in units of reward per unit of cost.
+        """Return what a study with a budget spent in each period.
 
-        The newest period is the last row; a hundred are kept. Without a budget there is none.
+        A row has the beginning of the period, the budget, what was spent on its asks as far as is
+        known now, the expected cost of open ones, the number of asks, and the price (usual, lowest
+        and highest) in units of reward per unit of cost.
+
+        Returns
+        -------
+        Table
+            A row for each of the last hundred periods, the newest last; none without a budget.
         """
         return self._replica.look_now(
             lambda state: budget_views.table(state.spending or Spending())
         )
 
     def affordable(self, *, context: Given | None = None) -> list[Hashable]:
-        """Return the arms in play of which one more ask, with this context, fits in the budget now;
-        all of them without a budget.
+        """Return the arms in play for which one more ask fits in the budget now; all of them
+        without a budget.
+
+        Parameters
+        ----------
+        context
+            Values by name, in a study with contexts or segments.
+
+        Returns
+        -------
+        list
+            Names of arms.
         """
         now = self._replica.now()
 
@@ -257,8 +338,20 @@ class StudyViews:
         return self._replica.look_now(read)
 
     def explain(self, *, context: Given | None = None, candidates: Candidates = None) -> Table:
-        """Why this arm now: what the policy sees of each arm, the largest index first; for an ask
-        with this context and these candidates, where the study has such.
+        """Return why the next arm is chosen: what the policy sees of each arm, the largest index
+        first.
+
+        Parameters
+        ----------
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+
+        Returns
+        -------
+        Table
+            A row for each arm or candidate.
         """
         return self._replica.look_now(
             lambda state: state.ready().explain(_looked_at(state, context, candidates))
@@ -267,8 +360,22 @@ class StudyViews:
     def reasons(
         self, arm: Hashable, context: Given | None = None, *, candidates: Candidates = None
     ) -> Table:
-        """Which features speak for an arm, or for the candidate at a place, in a context, and which
-        against, in a study along features.
+        """Return which features speak for an arm in a context, and which against it, in a study
+        along features.
+
+        Parameters
+        ----------
+        arm
+            The name of an arm, or the place of a candidate.
+        context
+            Values by name, in a study with contexts or segments.
+        candidates
+            Features of each candidate, in a study whose arms are candidates.
+
+        Returns
+        -------
+        Table
+            A row for each feature, the largest first.
         """
 
         def read(state: State) -> Table:
@@ -278,19 +385,46 @@ class StudyViews:
         return self._replica.look_now(read)
 
     def coefficients(self, level: float = 0.95) -> Table:
-        """Every coefficient of a study along features, with its credible interval."""
+        """Return every coefficient of a study along features, with its credible interval.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+
+        Returns
+        -------
+        Table
+            A row for each coefficient.
+        """
         checked = validate.check_level(level)
         return self._replica.look_now(lambda state: _along_features(state).coefficients(checked))
 
     def contexts(self) -> dict[str, Table]:
-        """What is known by context: a table of `coefficients`, or one of `segments`; nothing in a
-        study without contexts.
+        """Return what is known by context.
+
+        Returns
+        -------
+        dict
+            A table of `coefficients`, or one of `segments`, by its title; {} in a study without
+            contexts.
         """
         return self._replica.look_now(tables)
 
     def segments(self) -> Table:
-        """Of a study by segments, the most likely best arm of each one seen, the largest first:
-        expected reward, interval, P(best), and the share of other segments' rewards that counts.
+        """Return the most likely best arm of each segment seen, in a study by segments, the largest
+        segment first.
+
+        Returns
+        -------
+        Table
+            Expected reward, interval, P(best), and the share of other segments' rewards that
+            counts.
+
+        Raises
+        ------
+        StudyError
+            If the study has no segments.
         """
         found = self.contexts()
         if "segments" not in found:
@@ -299,14 +433,24 @@ class StudyViews:
         return found["segments"]
 
     def changes(self) -> Table:
-        """The changes of the world that a policy noticed which follows them (`drift`): at which
-        turn, which arm, after which turn, from and to which average reward, and how sure. The last
-        64 are kept here; the log has them all, with their times.
+        """Return the changes of the world that the policy noticed (`drift`): at which turn, which
+        arm, after which turn, from and to which average reward, and how sure.
+
+        Returns
+        -------
+        Table
+            The last 64 changes. The log has all of them, with their times.
         """
         return self.agent().changes()
 
     def tickets(self) -> list[Ticket]:
-        """The tickets that are out, oldest first."""
+        """Return the tickets that are outstanding, oldest first.
+
+        Returns
+        -------
+        list
+            Tickets.
+        """
 
         def read(state: State) -> tuple[set[int], list[Hashable]]:
             return {key for key in state.book.open if type(key) is int}, list(state.register)
@@ -317,14 +461,42 @@ class StudyViews:
         return [ticket_of(event, register, secret) for event in asks if event.number in out]
 
     def asked(self, key: str) -> list[Ticket]:
-        """The tickets that a request with this idempotency key was given; raises
-        UnknownTicketError where there is none.
+        """Return the tickets that a request with this idempotency key was given.
+
+        Parameters
+        ----------
+        key
+            The idempotency key of an ask.
+
+        Returns
+        -------
+        list
+            Tickets.
+
+        Raises
+        ------
+        UnknownTicketError
+            If no ask had this key.
         """
         return [ticket for _, ticket in self._asked(key, lambda place: f"{key}/{place}")]
 
     def asked_slots(self, key: str) -> dict[str, Ticket]:
-        """The tickets that a request for slots with this idempotency key was given, by the names of
-        the slots; raises UnknownTicketError where there is none.
+        """Return the tickets that a request for slots with this idempotency key was given.
+
+        Parameters
+        ----------
+        key
+            The idempotency key of the request.
+
+        Returns
+        -------
+        dict
+            Tickets by the names of their slots.
+
+        Raises
+        ------
+        UnknownTicketError
+            If no request had this key.
         """
         found = self._asked(key, lambda place: f"{key_of(key, place)}/0")
         return {event.content.get(SLOT, ""): ticket for event, ticket in found}
@@ -351,8 +523,18 @@ class StudyViews:
         return self._replica.look(lambda state: _along_features(state).feature_names)
 
     def history(self, last: int | None = None) -> Table:
-        """The log as a table: every event with its time and reason, and what closed windows counted
-        as; or the `last` so many lines, as far as their events are not archived.
+        """Return the log as a table: every event with its time and reason, and what closed windows
+        counted as.
+
+        Parameters
+        ----------
+        last
+            How many of the last lines, as far as their events are not archived; by default all.
+
+        Returns
+        -------
+        Table
+            A row for each event.
         """
         after = 0
         if last is not None:
@@ -363,13 +545,41 @@ class StudyViews:
         return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
     def export(self, path: str | os.PathLike[str]) -> int:
-        """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
+        """Write the log to a file.
+
+        Parameters
+        ----------
+        path
+            A file whose name ends in .csv or .parquet.
+
+        Returns
+        -------
+        int
+            How many events were written.
+        """
         columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
         return import_export.write(path, rows, columns)
 
     def replay(self, policy: str | Policy | DependentPolicy, seed: int = 0) -> Estimate:
-        """What another policy would have earned by the log; ReplayError where it cannot tell. In a
-        study with contexts it chooses in those of the log. A policy may be given by its name.
+        """Estimate from the log what another policy would have earned, in the contexts of the log
+        where the study has such.
+
+        Parameters
+        ----------
+        policy
+            A policy, or its name.
+        seed
+            The seed of the policy that is replayed.
+
+        Returns
+        -------
+        Estimate
+            The estimate with its interval.
+
+        Raises
+        ------
+        ReplayError
+            If the log cannot tell.
         """
         chosen: Policy | DependentPolicy = validate.policy_named(policy)
         if isinstance(chosen, Policy):
@@ -380,7 +590,18 @@ class StudyViews:
         return replay(self.settings, self.events(), chosen, seed, self._replica.now())
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """The log, from the event that follows number `after`."""
+        """Iterate over the log.
+
+        Parameters
+        ----------
+        after
+            The number of the event to begin behind; by default the first event comes first.
+
+        Returns
+        -------
+        Iterator
+            Events, in order.
+        """
         require_whole("after", after, 0, MOST)
         self._replica.look(lambda state: None)  # finds a server that restarted
         with self.storage.transaction(write=False) as transaction:
