@@ -13,7 +13,7 @@ from belman.families import Bernoulli, Exponential, Gaussian
 from belman.policies import IDS, ExploreThenCommit, ExpTS, ExpTSPlus, TopTwoThompson
 from belman.policies.policy import Policy
 from belman.policies.policy_kernels import PolicyKernels, share_of_ties, to_be_integrated
-from belman.testing import check_policy
+from belman.testing import FAMILY_CHECKS, POLICY_CHECKS, check_policy
 from belman.testing.frequencies import chances_are_frequencies
 from belman.testing.policies import PolicyCase, places_are_declared
 from tests.members import interpreted
@@ -31,7 +31,7 @@ from dataclasses import MISSING, fields
 from belman import BelMan, exposure
 from belman.families import Bernoulli, Gaussian
 from belman.policies import POLICIES
-from belman.testing import check_policy
+from belman.testing import FAMILY_CHECKS, POLICY_CHECKS, check_policy
 def made(name, kind):
     demanded = [f.name for f in fields(kind) if f.default is f.default_factory is MISSING]
     quick = {"discount": 0.5} if name == "gittins" else {"draws": 4} if name == "ids" else {}

@@ -73,7 +73,6 @@ class AgentViews:
     def clipped(self) -> int:
         """How many rewards lay beyond the range and were taken for its end (`clip=True`).
 
-        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], range=(0, 100), clip=True, seed=7)
         >>> agent.tell("blue", 250)
         >>> agent.clipped
@@ -84,8 +83,17 @@ class AgentViews:
     # Beliefs
 
     def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """Return the coordinates of the belief about an arm, from the rewards told and what counts
-        provisionally.
+        """Return the belief about an arm, from the rewards told and what counts provisionally.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+
+        Returns
+        -------
+        tuple
+            The coordinates of the belief, as the family names them.
         """
         decider = self._as(IndependentDecider, "a belief for each arm")
         return tuple(map(float, decider.seen().beliefs[decider._row(arm)]))
@@ -98,11 +106,25 @@ class AgentViews:
         candidates: Sequence[Given] | None = None,
         points: Sequence[Mapping[str, float]] | None = None,
     ) -> Table:
-        """Return plays, expected reward, credible interval and probability of being best per arm:
-        in a `context`, or over all of them; of `candidates` by their places; or the expected reward
-        at `points` of a box. Nothing is changed by looking.
+        """Return plays, expected reward, credible interval and probability of being best for each
+        arm. The agent is not changed.
 
-        >>> from belman import Agent
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name; without them, averages over all contexts.
+        candidates
+            Features of each candidate, where arms are candidates. Rows are named by their places.
+        points
+            Points of a box: their expected rewards.
+
+        Returns
+        -------
+        Table
+            A row for each arm, candidate or point.
+
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("blue", 1)
         >>> print(agent.beliefs())
@@ -118,11 +140,25 @@ class AgentViews:
     def explain(
         self, *, context: Given | None = None, candidates: Sequence[Given] | None = None
     ) -> Table:
-        """Return why this arm now: what the policy sees of each arm, the largest index first; along
-        features also the feature that speaks most `for` the arm and that which speaks most
-        `against` it (`reasons` has all). Nothing is changed by looking.
+        """Return why the next arm is chosen: what the policy sees of each arm, the largest index
+        first. The agent is not changed.
 
-        >>> from belman import Agent, BelMan
+        Along features, the table also has the feature that speaks most `for` the arm and the one
+        that speaks most `against` it; `reasons` has all of them.
+
+        Parameters
+        ----------
+        context
+            Values by name, where the agent has contexts or segments.
+        candidates
+            Features of each candidate, where arms are candidates.
+
+        Returns
+        -------
+        Table
+            A row for each arm or candidate.
+
+        >>> from belman import BelMan
         >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
         >>> agent.tell("blue", 1); agent.tell("red", 0)
         >>> print(agent.explain())
@@ -135,9 +171,13 @@ class AgentViews:
 
     def changes(self) -> Table:
         """Return the changes of the world that `drift` noticed: at which turn, which arm, after
-        which turn, from and to which average reward, and how sure. The last 64 are kept.
+        which turn, from and to which average reward, and how sure.
 
-        >>> from belman import Agent
+        Returns
+        -------
+        Table
+            The last 64 changes.
+
         >>> agent = Agent(["blue", "red"], drift="auto", seed=7)
         >>> for reward in [1] * 40 + [0] * 20:
         ...     agent.tell("blue", reward)
@@ -149,10 +189,10 @@ class AgentViews:
 
     @property
     def pseudobelief(self) -> tuple[float, ...]:
-        """The coordinates of the belief that all arms are compared with: by default the pooled
-        belief, of one arm that had every reward; under the paper's rule the barycentre.
+        """Return the coordinates of the belief that all arms are compared with: by default the
+        pooled belief, which is that of one arm with every reward; under the paper's rule the
+        barycentre.
 
-        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for arm, reward in [("blue", 1), ("blue", 1), ("red", 0), ("red", 1), ("red", 0)]:
         ...     agent.tell(arm, reward)
@@ -168,16 +208,28 @@ class AgentViews:
         context: Given | None = None,
         floor: float | Mapping[Any, float] | None = None,
     ) -> dict[Any, float]:
-        """Return the weights of the arms for the next `n` decisions: the shares in which the policy
-        would play them if nothing were learnt meanwhile. Nothing is changed by looking.
+        """Compute the weights of the arms for the next `n` decisions: the shares in which the
+        policy would play them if nothing were learnt meanwhile. The agent is not changed.
 
-        They are those of `ask(n)`, found without asking n times; with n = 1 they are the chances
-        with which the policy plays each arm now. Policies that draw, such as Thompson's, keep the
-        chances that they have now. `floor` is the least weight of every arm, or {arm: least
-        weight}: w = floor + (1 − Σ floor)·share. `context` names the segment, where there are such.
-        A warning says where weights are far surer than what is known.
+        They are those of `ask(n)`, found without asking n times; with n = 1 they are the
+        probabilities with which the policy plays each arm now. Policies that draw, such as Thompson
+        sampling, keep the probabilities that they have now. A warning says where weights are far
+        surer than what was observed.
 
-        >>> from belman import Agent
+        Parameters
+        ----------
+        n
+            For how many decisions.
+        context
+            The segment, where the agent has segments.
+        floor
+            The least weight of every arm, or {arm: least weight}: w = floor + (1 − Σ floor)·share.
+
+        Returns
+        -------
+        dict
+            Weights by arm, which add up to 1.
+
         >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
         >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
         {'blue': 0.749, 'red': 0.251}
@@ -200,11 +252,23 @@ class AgentViews:
         context: Given | None = None,
         candidates: Sequence[Given] | None = None,
     ) -> Table:
-        """Return which features speak for an arm in this context, and which against: what each adds
-        to φᵀθ beyond the average over all arms, the largest first. A candidate is named by its
-        place.
+        """Return which features speak for an arm, and which against it: what each adds to φᵀθ
+        beyond the average over all arms.
 
-        >>> from belman import Agent
+        Parameters
+        ----------
+        arm
+            The name of an arm, or the place of a candidate.
+        context
+            Values by name, where the agent has contexts or segments.
+        candidates
+            Features of each candidate, where arms are candidates.
+
+        Returns
+        -------
+        Table
+            A row for each feature, the largest first.
+
         >>> agent = Agent(features=["price"], model="linear", seed=7)
         >>> for price in (3.0, 5.0, 9.0, 4.0):
         ...     agent.tell(agent.ask(candidates=[{"price": price}]), 10.0 - price)
@@ -216,8 +280,20 @@ class AgentViews:
         return decider.reasons(arm, self._asking(context, candidates))
 
     def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
-        """Return every coefficient with its credible interval, or the first `most`; those of
-        numbers are per standard deviation (`per`) of them.
+        """Return every coefficient with its credible interval; those of numbers are per standard
+        deviation (`per`) of them.
+
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        most
+            How many to return, the first ones; by default all.
+
+        Returns
+        -------
+        Table
+            A row for each coefficient.
         """
         decider = self._as(FeaturedDecider, "coefficients")
         return decider.coefficients(validate.check_level(level), most)
@@ -226,14 +302,19 @@ class AgentViews:
 
     @property
     def segments(self) -> list[dict[str, Hashable]]:
-        """The segments that were seen, in the order in which they were."""
+        """Return the segments that were seen, in the order of their first ask."""
         decider = self._as(SegmentedDecider, "segments")
         return [decider.segments.named(key) for key in decider.segments.own]
 
     def strengths(self) -> Table:
-        """Return how many rewards of other segments count at most, and how far each is believed.
+        """Return how many rewards of other segments count at most, and how probable each such
+        number is.
 
-        >>> from belman import Agent
+        Returns
+        -------
+        Table
+            A row for each strength.
+
         >>> agent = Agent(["blue", "green"], segments=("country",))
         >>> agent.strengths()["weight"][0]
         0.1
@@ -241,7 +322,18 @@ class AgentViews:
         return self._as(SegmentedDecider, "segments").strengths()
 
     def borrowed(self, context: Given) -> dict[Any, float]:
-        """Return the share of other segments' rewards of each arm that counts in this one."""
+        """Return the share of other segments' rewards that counts in this one.
+
+        Parameters
+        ----------
+        context
+            Values by name that name a segment.
+
+        Returns
+        -------
+        dict
+            Shares by arm.
+        """
         decider = self._as(SegmentedDecider, "segments")
         return decider.segments.shares(decider.segments.key(context))
 
@@ -258,11 +350,22 @@ class AgentViews:
         return self._box().told
 
     def best(self, level: float = 0.95, *, context: Given | None = None) -> dict[str, float]:
-        """Return the point of a box with the highest expected reward, that reward, and its credible
-        interval; in a context, where the box has such.
+        """Return the point of a box with the highest expected reward.
 
-        >>> from belman import Agent, Box
-        >>> agent = Agent(space=Box(price=(5, 20)), seed=7)
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name, where the box has contexts.
+
+        Returns
+        -------
+        dict
+            The numbers of the point, the expected reward there, and its credible interval.
+
+        >>> import belman
+        >>> agent = Agent(space=belman.Box(price=(5, 20)), seed=7)
         >>> for _ in range(30):
         ...     point = agent.ask()
         ...     agent.tell(point, 10 - (point["price"] - 12) ** 2 / 10)
@@ -274,13 +377,21 @@ class AgentViews:
     # Advising
 
     def recommend(self, m: int = 1, *, context: Given | None = None) -> Any:
-        """Return the arm to settle for now, or a list of the `m` best, best first; in a segment, if
-        there are such. Nothing is changed by looking.
+        """Recommend the arm to settle for now: the one with the largest expected reward, or what
+        the policy has kept in play (Successive Rejects and its kin). The agent is not changed.
 
-        It is the arm with the largest expected reward, or what the policy has kept in play
-        (Successive Rejects and its kin).
+        Parameters
+        ----------
+        m
+            How many arms to recommend, best first.
+        context
+            Values by name that name a segment, where the agent has segments.
 
-        >>> from belman import Agent
+        Returns
+        -------
+        arm, or a list of arms
+            A list where `m` is above 1.
+
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
         >>> agent.recommend()
@@ -295,12 +406,25 @@ class AgentViews:
         """Return the largest 1 − δ at which the recommended arms can be said to be the best, by
         Chernoff's rule; 0 where it cannot.
 
-        The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
-        which is customary, or against a threshold that is proven
-        (`policies/best_arm/stopping.py`). It bounds the chance of ever being wrong when one
-        stops by it; the probability of being best given the prior is in `beliefs`.
+        The rule holds the generalised likelihood ratio of the family against a threshold. It bounds
+        the probability of ever being wrong when one stops by it; the probability of being best
+        given the prior is in `beliefs`.
 
-        >>> from belman import Agent
+        Parameters
+        ----------
+        m
+            How many arms are recommended.
+        threshold
+            "customary" for ln((1 + ln t)/δ), "proven" for a threshold with a proof
+            (`policies/best_arm/stopping.py`).
+        context
+            Values by name that name a segment, where the agent has segments.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for reward in [1] * 20:
         ...     agent.tell("blue", reward); agent.tell("red", 1 - reward)
@@ -319,8 +443,23 @@ class AgentViews:
         threshold: str = "customary",
         context: Given | None = None,
     ) -> bool:
-        """Return whether the recommended arms are known to be the best up to a chance δ of being
-        wrong.
+        """Say whether the recommended arms are known to be the best, up to a risk δ of being wrong.
+
+        Parameters
+        ----------
+        delta
+            The risk.
+        m
+            How many arms are recommended.
+        threshold
+            As in `confidence`.
+        context
+            Values by name that name a segment, where the agent has segments.
+
+        Returns
+        -------
+        bool
+            Whether `confidence` has reached 1 − δ.
         """
         least = 1.0 - validate.check_level(delta, "delta")
         return self.confidence(m, threshold=threshold, context=context) >= least
@@ -334,11 +473,21 @@ class AgentViews:
     # The verdict
 
     def report(self, level: float = 0.95, *, context: Given | None = None) -> Report:
-        """Return by how much, how sure, may one stop: per arm the lift over control, the chance to
-        beat it and the expected loss of choosing the arm now, in a table, as data, and in one
-        sentence; in a segment, or over all of them.
+        """Report for each arm the lift over control, the probability of beating it, and the
+        expected loss of choosing the arm now, with the verdict.
 
-        >>> from belman import Agent
+        Parameters
+        ----------
+        level
+            The probability of intervals.
+        context
+            Values by name that name a segment; by default all segments together.
+
+        Returns
+        -------
+        Report
+            The report as a table, as data and in one sentence.
+
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
         >>> print(agent.report().sentence)
@@ -352,7 +501,11 @@ class AgentViews:
     def verdict(self) -> Verdict:
         """Return what the rule `stop_when` says now; by default `belman.measures.Sure(0.95)`.
 
-        >>> from belman import Agent
+        Returns
+        -------
+        Verdict
+            Whether the question is decided, and a sentence.
+
         >>> from belman.measures import Separated
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], start=start, stop_when=Separated(0.05), seed=7)

@@ -109,7 +109,13 @@ class Analysis(Report):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON holds it; infinite numbers are words."""
+        """Return the report as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         lifts = [one.to_dict() for one in self.beside]
         return {
             **super().to_dict(),

@@ -39,7 +39,13 @@ class Comparison(NamedTuple):
     corrected: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {name: plain(value) for name, value in self._asdict().items()}
 
 

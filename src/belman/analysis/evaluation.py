@@ -107,7 +107,13 @@ class Evaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {
             "sentence": self.sentence,
             "rows": self.rows,

@@ -135,7 +135,13 @@ class TimeMachine:
         return [self.account.sentence, *self.account.said, *warned]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {
             "sentence": self.sentence,
             "rows": self.account.to_dict(),

@@ -76,7 +76,13 @@ class WhatIf:
         return Table(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {
             "sentence": self.sentence,
             "decisions": self.decisions,

@@ -55,7 +55,13 @@ class Account:
         return f"{first}: {why}." if why else f"{first}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {
             "source": self.source,
             "read": self.read,

@@ -62,7 +62,7 @@ def exposure(study: Study, schedule: str, *, reason: str = "") -> None:
 
 @study_command(amount="How much of the metric that has a budget.", arm="What it was spent on.")
 def spend(study: Study, amount: float, *, arm: str | None = None, reason: str = "") -> None:
-    """Count a cost of no ask against the budget."""
+    """Count a cost that no ticket brought against the budget."""
     study.spend(amount, reason, arm=None if arm is None else arm_of(arm, study.arms))
 
 

@@ -45,7 +45,13 @@ class Attained(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {"best": self.best, "share": self.share, "credible": plain(self[2:])}
 
 

@@ -88,7 +88,13 @@ class Segments(NamedTuple):
         return f"{self.arm} does worse than {self.against} where {self.attribute} is {places}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {
             "attribute": self.attribute,
             "arm": plain(self.arm),

@@ -600,11 +600,37 @@ class Study(StudyViews):
     # Changing it while it runs
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
-        """Decide nothing until resumed; tells are welcome all the same."""
+        """Decide nothing until `resume`; rewards are accepted all the same.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        StudyError
+            If the study is paused already.
+        """
         self._change(Kind.PAUSED, reason, changes.paused, key)
 
     def resume(self, reason: str = "", *, key: str | None = None) -> None:
-        """Decide again."""
+        """Decide again.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        StudyError
+            If the study is not paused.
+        """
         self._change(Kind.RESUMED, reason, changes.resumed, key)
 
     def add_arm(
@@ -639,7 +665,22 @@ class Study(StudyViews):
         self._change(Kind.ARM_ADDED, reason, body, key, name, prior)
 
     def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
-        """Play an arm no more; rewards of its tickets still count, and it may come back."""
+        """Stop playing an arm; rewards of its tickets still count, and `add_arm` brings it back.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown, or the last one.
+        """
         self._change(Kind.ARM_RETIRED, reason, partial(changes.retired, arm=arm), key, arm)
 
     def set_exposure(self, exposure: Exposure, reason: str = "", *, key: str | None = None) -> None:
@@ -758,7 +799,20 @@ class Study(StudyViews):
         self._change(Kind.SHIPPED, reason, partial(changes.shipped, arm=arm), key, arm)
 
     def unship(self, reason: str = "", *, key: str | None = None) -> None:
-        """Let the policy decide again; the study does not ship by itself any more."""
+        """Let the policy decide again; the study no longer ships by itself.
+
+        Parameters
+        ----------
+        reason
+            Why, for the log.
+        key
+            An idempotency key, for a request that may be sent again: it changes the study once.
+
+        Raises
+        ------
+        StudyError
+            If no arm is shipped.
+        """
         self._change(Kind.UNSHIPPED, reason, changes.unshipped, key)
 
     def _change(

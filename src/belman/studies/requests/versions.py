@@ -120,7 +120,7 @@ def check_unit(
 
 
 def check_units(rows: Rows, versions: Versions) -> None:
-    """Refuse rows of which one names a unit that got another arm: all units of a version are hashed
+    """Refuse rows if one names a unit that got another arm: all units of a version are hashed
     at once.
     """
     of_version = defaultdict[int, list[int]](list)

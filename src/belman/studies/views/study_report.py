@@ -51,7 +51,13 @@ class Traffic(NamedTuple):
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return the finding as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         return {**self._asdict(), "colour": self.colour._asdict()}
 
 
@@ -116,7 +122,13 @@ class StudyReport(Report):
         return "decided" if is_decided else "running"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON holds it; infinite numbers are words."""
+        """Return the report as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name.
+        """
         found, used = super().to_dict(), sentences.words(self)
         rows = zip(found["arms"], self.arms, strict=True)
         return {

@@ -608,7 +608,18 @@ class StudyViews:
             yield from archives.whole(self._replica.log, transaction, after)
 
     def check(self) -> str:
-        """The digest of the state; StateError where the log folded anew differs in a single bit."""
+        """Check that the state is what the log gives, folded anew.
+
+        Returns
+        -------
+        str
+            The digest of the state.
+
+        Raises
+        ------
+        StateError
+            If they differ in a single bit.
+        """
         ours = self._replica.look(saving.to_text)
         number = json.loads(ours.partition("\n")[2])["number"]
         log = saving.to_text(self._replica.folded(until=number))
