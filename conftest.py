@@ -2,6 +2,7 @@
 thread, for two processes share the cores, and threads that wait for one another keep them busy.
 """
 
+import gc
 import os
 import re
 from collections.abc import Generator, Iterator
@@ -13,6 +14,8 @@ os.environ.setdefault("BELMAN_COMPILE", "first")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 #: litellm takes its prices from its package, and not from the network as it is imported.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+#: Thousands of tests are many objects that stay, and the default looks for garbage every 700.
+gc.set_threshold(100_000, 20, 50)
 
 
 @pytest.hookimpl(wrapper=True)
