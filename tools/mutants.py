@@ -39,6 +39,8 @@ MUTANTS = (
            "tests/families/test_contract.py -k money"),
     Mutant("families/log_normal.py", "belief, math.log(reward))", "belief, reward)",
            "tests/families/test_contract.py -k log-normal"),
+    Mutant("families/two_moments.py", "win = share * math.log(above)", "win = math.log(above)",
+           "tests/families/test_bounded.py -k on_coins"),
     # Policies and exposures, of which fewer variants go through the contract
     Mutant("exposure.py", "np.where(turns <= self.explore,", "np.where(turns < self.explore,",
            "tests/test_exposure.py"),

@@ -14,6 +14,8 @@ from belman.testing.cases import means_of
 from belman.testing.rewards import UNIFORMS, evidence_of, rewards_at
 from tests.contracts.cases import CASES
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(params=["bernoulli", "exponential", "gaussian-unknown"])
 def case(request):

@@ -58,7 +58,10 @@ def choices(family, policy):
     return found
 
 
-@pytest.mark.parametrize("policy", [Gittins(discount=0.9), BayesUCB(), KLUCB()], ids=repr)
+INTERPRETED = [pytest.param(one, marks=pytest.mark.interpreted) for one in (BayesUCB(), KLUCB())]
+
+
+@pytest.mark.parametrize("policy", [Gittins(discount=0.9), *INTERPRETED], ids=repr)
 def test_a_coin_of_ones_own_is_played_like_ours(policy):
     assert choices(Clicks(), policy) == choices(Bernoulli(), policy)
 
@@ -256,6 +259,7 @@ def test_eight_kernels_make_a_family(family):
     check_family(family)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("policy", [BelMan(), KLUCB(), Forced(Thompson())], ids=repr)
 def test_eight_kernels_are_played_as_all_are(policy):
     assert choices(Calls(), policy) == choices(Poisson(), policy)
