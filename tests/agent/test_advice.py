@@ -9,7 +9,7 @@ import pytest
 
 from belman import Agent, Uniform
 from belman.errors import SettingError
-from belman.policies import SuccessiveAcceptsRejects
+from belman.policies import Gittins, SuccessiveAcceptsRejects
 from tests.members import interpreted
 
 EVERY = """
@@ -41,6 +41,7 @@ print(json.dumps(answers))
 
 @pytest.mark.compiled
 def test_every_policy_recommends_and_says_how_sure_it_is() -> None:
+    Gittins(discount=0.5).index(1, 1)  # its table, which is kept: interpreted it takes 11 seconds
     answers = interpreted(EVERY)
     assert len(answers) > 25
     sure = {name: answer[3] for name, answer in answers.items()}
