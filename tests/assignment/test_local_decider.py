@@ -23,6 +23,7 @@ from belman.studies import Storage, Study, open_study
 from tests.service.running import running
 from tests.waiting import HANG, wait_until
 
+pytestmark = pytest.mark.interpreted
 UNITS = [f"user-{i}" for i in range(500)]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.bridges.conformance import FAILED, PASSED, REFUSED, eppo, growthbook, table
 
+pytestmark = pytest.mark.interpreted
 CASES = os.environ.get("BELMAN_GROWTHBOOK_CASES")
 FOLDER = os.environ.get("BELMAN_EPPO_CASES")
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,7 @@ from belman.bridges.routed_calls import RoutedCalls, check_patience
 from belman.errors import BelmanError, SettingError
 from belman.studies import Storage
 
+pytestmark = pytest.mark.interpreted
 TARGETS = {"1": "large", "2": "medium", "3": "small"}
 
 

@@ -28,6 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 from belman.bridges.sklearn_estimators import ContextualDecider, RewardRegressor  # noqa: E402
 from belman.deciders.featured import at_edge  # noqa: E402
 
+pytestmark = pytest.mark.interpreted
 RNG = np.random.default_rng(7)
 NUMBERS = RNG.normal(size=(60, 2))
 REWARDS = NUMBERS @ [1.0, -2.0] + 0.3 * RNG.normal(size=60)
