@@ -16,6 +16,7 @@ from belman.analysis.one_look import rates_differ
 from belman.analysis.rows import Rows
 from belman.errors import SettingError
 
+pytestmark = pytest.mark.interpreted
 NAMES = ("old", "new")
 
 

@@ -20,6 +20,7 @@ from belman.bulk_hashes import buckets
 from belman.errors import ArmError, SettingError
 from tests.analysis.past_logs import ARMS, adapting, arms_of, payload
 
+pytestmark = pytest.mark.interpreted
 LOGS = 250
 
 

@@ -12,6 +12,8 @@ import belman
 from belman.cli import app
 from belman.errors import SettingError
 
+pytestmark = pytest.mark.interpreted
+
 
 def visits(rng, n, old, new):
     arms = rng.choice(["old", "new"], n)
