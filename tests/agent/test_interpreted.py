@@ -21,13 +21,15 @@ from tests.waiting import HANG
 pytestmark = pytest.mark.compiled
 
 LONG = 10_000
+#: They differ from others here in one line of an update; tests/engine/test_bits.py has kernels.
+ALIKE = ("gamma", "geometric", "poisson")
 #: name: (family, policy, settings, turns)
 LIVES = {
     "bernoulli": ("bernoulli", BelMan(), {}, LONG),
     **{
         f"{name} families": (name, BelMan(), {}, 250)
         for name in (*CLOSED, *INTEGRATED)
-        if name != "bernoulli"
+        if name not in ("bernoulli", *ALIKE)
     },
     "paper": ("bernoulli", BelMan.paper(), {}, 600),
     "joint": ("bernoulli", BelMan.paper("joint"), {}, 300),
