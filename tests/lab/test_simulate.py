@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from belman.errors import ArmError, FamilyError, PolicyError, SettingError
 from belman.lab.bandit_runner import BanditResults
 from belman.lab.design import blank, checkpoints
 from belman.lab.simulation import Simulation
+from tests.members import interpreted
 
 PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
 PROBLEM = belman.problems.bernoulli([0.8, 0.9, 0.3])
@@ -141,34 +140,27 @@ def test_an_arm_that_is_not_there_is_refused_with_the_name_of_who_gave_it(given)
         belman.simulate({"mine": Wild, **PLAYERS}, PROBLEM, horizon=3, runs=2)
 
 
-def test_compiled_and_interpreted_runs_are_the_same():
+def played():
     """Every player once and every family once: agents hold the kernels of all pairs together."""
-    script = (
-        "import belman\nbelman_, paper, thompson = belman.BelMan(), belman.BelMan.paper(), "
-        "belman.Thompson()\nfor problem, players in ("
-        "(belman.problems.bernoulli([0.4, 0.6, 0.5]), [belman_, paper, thompson]), "
-        "(belman.problems.gaussian([0.0, 1.0]), [thompson]), "
-        "(belman.problems.exponential([1.0, 2.0]), [belman_])):\n"
-        "    named = {str(i): player for i, player in enumerate(players)}\n"
-        "    result = belman.simulate(named, problem, horizon=60, runs=2, seed=11)\n"
-        "    print(result.plays.values.ravel().tolist(), "
-        "result.suboptimal_draws.values.sum())\n"
-    )
-    import os
+    default, paper, thompson = belman.BelMan(), belman.BelMan.paper(), belman.Thompson()
+    found = []
+    for problem, players in (
+        (belman.problems.bernoulli([0.4, 0.6, 0.5]), [default, paper, thompson]),
+        (belman.problems.gaussian([0.0, 1.0]), [thompson]),
+        (belman.problems.exponential([1.0, 2.0]), [default]),
+    ):
+        named = {str(number): player for number, player in enumerate(players)}
+        runs = belman.simulate(named, problem, horizon=60, runs=2, seed=11, progress=False)
+        draws = float(runs.suboptimal_draws.values.sum())
+        found.append([runs.plays.values.ravel().tolist(), draws])
+    return found
 
-    outputs = []
-    for disabled in ("0", "1"):
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
-    assert len(outputs[0].splitlines()) == 3
+
+def test_compiled_and_interpreted_runs_are_the_same():
+    script = "import json; from tests.lab.test_simulate import played; print(json.dumps(played()))"
+    compiled = played()
+    assert compiled == interpreted(script)
+    assert [len(plays) for plays, _ in compiled] == [18, 4, 4]
 
 
 def bytes_of_a_run(horizon):
