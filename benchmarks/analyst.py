@@ -269,12 +269,12 @@ def shown(file: File, folder: Path) -> str:
     made = file.make(np.random.default_rng(sum(map(ord, file.name))))
     path = folder / file.name
     path.write_bytes(made if isinstance(made, bytes) else made.encode())
-    found = CliRunner().invoke(app, ["report", str(path), *file.words])
-    if isinstance(found.exception, BelmanError):
-        return str(found.exception)
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found.output
+    result = CliRunner().invoke(app, ["report", str(path), *file.words])
+    if isinstance(result.exception, BelmanError):
+        return str(result.exception)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
 
 
 def right(file: File, said: str) -> bool:

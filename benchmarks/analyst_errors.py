@@ -62,9 +62,9 @@ def money(rng: np.random.Generator, cap: str = "") -> bool:
     """Revenue, log-normal with σ = 1.5 for 4 % of 20,000: A/A."""
     n = 20_000
     spent = np.where(rng.random(n) < 0.04, np.exp(rng.normal(3.0, 1.5, n)), 0.0)
-    found = Sample(rng.integers(0, 2, n), spent, np.ones(n), None, None)
+    result = Sample(rng.integers(0, 2, n), spent, np.ones(n), None, None)
     metric = Metric.read(f"{cap}x")
-    return differs(estimate(found, metric, 2))
+    return differs(estimate(result, metric, 2))
 
 
 def clusters(rng: np.random.Generator) -> bool:
@@ -88,8 +88,8 @@ def cuped(rng: np.random.Generator) -> tuple[bool, float]:
     n = 2_000
     x = rng.normal(size=n)
     y = 0.7 * x + math.sqrt(0.51) * rng.normal(size=n)
-    found = Sample(rng.integers(0, 2, n), y, np.ones(n), x, None)
-    whole = estimate(found, Metric.read("y"), 2)
+    result = Sample(rng.integers(0, 2, n), y, np.ones(n), x, None)
+    whole = estimate(result, Metric.read("y"), 2)
     return differs(whole), 1.0 - (whole.gain or 0.0)
 
 
@@ -102,9 +102,9 @@ def alarms(rng: np.random.Generator, swing: float) -> list[bool]:
     won = (rng.random(n) < 0.1 * dip).astype(float)
     rows = Rows(NAMES, arm, {"x": won}, {}, when)
     series = over_time.Series(arm, when, np.ones(n), won, won)
-    found = over_time.findings(NAMES, series, (1, 0))
-    changed = found[0].sentence != "Rewards show no change over time."
-    return [checks.sample_ratio(rows, None).alarm, changed, *(one.alarm for one in found)]
+    result = over_time.findings(NAMES, series, (1, 0))
+    changed = result[0].sentence != "Rewards show no change over time."
+    return [checks.sample_ratio(rows, None).alarm, changed, *(one.alarm for one in result)]
 
 
 def money_over_time(rng: np.random.Generator) -> bool:
@@ -139,9 +139,9 @@ def main() -> None:
         rng = np.random.default_rng(7)
         line(f"{words}: 0 left out at one look", np.mean([one(rng) for _ in range(runs)]), runs)
     rng = np.random.default_rng(7)
-    found = [cuped(rng) for _ in range(runs)]
-    line("CUPED, correlation 0.7, A/A: 0 left out", np.mean([out for out, _ in found]), runs)
-    share = np.mean([part for _, part in found])
+    result = [cuped(rng) for _ in range(runs)]
+    line("CUPED, correlation 0.7, A/A: 0 left out", np.mean([out for out, _ in result]), runs)
+    share = np.mean([part for _, part in result])
     print(f"CUPED, correlation 0.7: variance {share:.3f} of that without")
     rng = np.random.default_rng(7)
     share = np.mean([money_over_time(rng) for _ in range(runs)])

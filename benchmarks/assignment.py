@@ -62,10 +62,10 @@ def wandered(versions: int, size: float, seed: int = 1) -> list[Weights]:
 def rendezvous(weights: Weights, unit: str) -> int:
     """Weighted rendezvous hashing: the arm with the least −ln(h)/w."""
 
-    def score(place: int) -> float:
-        digest = blake2s(f"{place}/{unit}".encode()).digest()
+    def score(position: int) -> float:
+        digest = blake2s(f"{position}/{unit}".encode()).digest()
         chance = (int.from_bytes(digest[:6], "big") + 0.5) / 2.0**48
-        return -math.log(chance) / weights.weights[place]
+        return -math.log(chance) / weights.weights[position]
 
     return min(range(ARMS), key=score)
 
@@ -79,7 +79,7 @@ def moved(versions: list[Weights]) -> tuple[float, float, float]:
     for before, after in pairwise(versions):
         least += 0.5 * float(np.abs(np.subtract(before.weights, after.weights)).sum())
         first, second = assign_many(before, units), assign_many(after, units)
-        by_cuts += float((first.places != second.places).mean())
+        by_cuts += float((first.positions != second.positions).mean())
         by_score += sum(rendezvous(before, unit) != rendezvous(after, unit) for unit in few) / len(
             few
         )
@@ -95,8 +95,8 @@ def in_node(weights: Weights) -> list[float]:
     script = _NODE % (json.dumps(module), 1_000_000)
     command = [node, "--input-type=module", "-e", script, weights.to_json()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: list[float] = json.loads(done.stdout)
-    return found
+    result: list[float] = json.loads(done.stdout)
+    return result
 
 
 def import_seconds() -> float:

@@ -134,7 +134,8 @@ def main() -> None:
         bound = belman.problems.lai_robbins(problem)
         for name in PLAYERS:
             regrets, slope = (
-                found.sel(player=name).values for found in (result.regret.sel(turn=turns), slopes)
+                matches.sel(player=name).values
+                for matches in (result.regret.sel(turn=turns), slopes)
             )
             locked = int(
                 (result.plays.sel(player=name).values[:, int(np.argmax(means))] < 0.5 * turns).sum()

@@ -62,7 +62,7 @@ def right(
 ) -> tuple[float, float, float, float]:  # fmt: skip
     """How often the interval is right, and is said; the mean share, and the mean width."""
     rng = np.random.default_rng(3)
-    found, hits = [], []
+    result, hits = [], []
     truths = [np.array(fixed)] if fixed else rng.beta(prior[0], prior[1], (runs, arms))
     for i, rates in enumerate(truths):
         ends = played(policy, prior, Rules(turns), rates, runs // len(truths), seed=i)
@@ -71,9 +71,9 @@ def right(
             told = known(prior, n, s)
             of = attained(told, best_mean(told), turns, total)
             if of is not None:
-                found.append((of.share, of.high - of.low))
+                result.append((of.share, of.high - of.low))
                 hits.append(of.low <= total / (turns * rates.max()) <= of.high)
-    share, width = np.mean(found, axis=0)
+    share, width = np.mean(result, axis=0)
     return float(np.mean(hits)), len(hits) / runs, float(share), float(width)
 
 

@@ -72,17 +72,17 @@ def batch(share: float, horizon: int) -> int:
 
 def regrets(cell: Cell, n: int, runs: int) -> NDArray[np.float64]:
     """The regret of every player in every run."""
-    found = belman.simulate(
+    result = belman.simulate(
         PLAYERS, batched(cell.problem, n), cell.horizon, runs, seed=19, progress=False
     )
-    return np.asarray(found.regret.isel(turn=-1))
+    return np.asarray(result.regret.isel(turn=-1))
 
 
 def ratio(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> tuple[float, float]:
     """The ratio of two means over paired runs, and half of its 95 % interval in relative terms."""
-    found = ours.mean() / theirs.mean()
-    spread = (ours - found * theirs).std(ddof=1) / np.sqrt(len(ours)) / ours.mean()
-    return float(found), float(1.96 * spread)
+    result = ours.mean() / theirs.mean()
+    spread = (ours - result * theirs).std(ddof=1) / np.sqrt(len(ours)) / ours.mean()
+    return float(result), float(1.96 * spread)
 
 
 def average(cells: list[tuple[float, float]]) -> tuple[float, float]:
@@ -94,8 +94,8 @@ def average(cells: list[tuple[float, float]]) -> tuple[float, float]:
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     chosen = {name: CLASSES[name] for name in sys.argv[2:] or CLASSES}
-    places = {name: place for place, name in enumerate(PLAYERS)}
-    found: dict[str, dict[float, list[tuple[float, float]]]] = {
+    positions = {name: position for position, name in enumerate(PLAYERS)}
+    result: dict[str, dict[float, list[tuple[float, float]]]] = {
         name: {share: [] for share in SHARES} for name in PLAYERS
     }
     print(f"regret in batches of N, as a ratio to {RIVAL}'s (at least {runs} runs, 95 % intervals)")
@@ -107,21 +107,21 @@ def main() -> None:
             rows["N"].append(n)
             for name in rows:
                 if name != "N":
-                    ours, width = ratio(lost[places[name]], lost[places[RIVAL]])
-                    found[name][share].append((ours, width))
+                    ours, width = ratio(lost[positions[name]], lost[positions[RIVAL]])
+                    result[name][share].append((ours, width))
                     rows[name].append(f"{ours:.3f} ± {ours * width:.3f}")
         print(Table(rows, f"{title}, {cell.horizon:,} turns"), flush=True)
     heads = ["1", *(f"T/{round(1 / share):,}" for share in SHARES[1:])]
     means = {
         name: [f"{mean:.3f} ± {mean * width:.3f}" for mean, width in map(average, cells.values())]
-        for name, cells in found.items()
+        for name, cells in result.items()
         if name != RIVAL
     }
     print(Table({"N": heads, **means}, "geometric means over the classes"))
-    ours = {share: average(cells)[0] for share, cells in found["BelMan"].items()}
+    ours = {share: average(cells)[0] for share, cells in result["BelMan"].items()}
     every = [
         (cell, name, batch(share, chosen[name].horizon))
-        for share, cells in found["BelMan"].items()
+        for share, cells in result["BelMan"].items()
         for name, cell in zip(chosen, cells, strict=True)
     ]
     (worst, width), name, n = max(every)

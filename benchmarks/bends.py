@@ -97,17 +97,17 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for world in WORLDS:
-        found = {
+        result = {
             player: np.array(
                 [earned(world, player, seed, options.turns) for seed in range(options.worlds)]
             )
             for player in PLAYERS
         }
-        cells = [f"{found['default'].mean():.3f}"]
+        cells = [f"{result['default'].mean():.3f}"]
         for player in list(PLAYERS)[1:]:
-            apart = found[player] - found["default"]
+            apart = result[player] - result["default"]
             error = apart.std(ddof=1) / len(apart) ** 0.5
-            cells.append(f"{found[player].mean():.3f} ({apart.mean():+.4f} ± {error:.4f})")
+            cells.append(f"{result[player].mean():.3f} ({apart.mean():+.4f} ± {error:.4f})")
         rows.append([world, *cells])
     heads = ["world", *PLAYERS]
     columns = {head: [row[i] for row in rows] for i, head in enumerate(heads)}

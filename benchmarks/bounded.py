@@ -1,5 +1,5 @@
 """Rewards in [0, 1] of eleven kinds: BelMan by two moments, and by a grid of atoms, beside rivals
-that know no law either.
+that know no distribution either.
 
 `python -m benchmarks.bounded [HORIZON:RUNS …]`, as `1000:300 10000:100`. Every kind is drawn anew
 for every ten runs, ten arms each. A ratio is of mean regrets, with its 95 % interval over the
@@ -50,18 +50,18 @@ WAYS = {"two moments": "BelMan", "atoms": "BelMan, atoms"}
 def regrets(kind: str, horizon: int, runs: int) -> dict[str, Floats]:
     """Of every player, the regret of each drawn problem, averaged over its runs."""
     rng = np.random.default_rng([SEED, list(SHAPES).index(kind)])
-    found: dict[str, list[float]] = {}
+    matches: dict[str, list[float]] = {}
     lawless = {"BelMan": belman.BelMan(), **RIVALS, **UNGUARDED}
     for number in range(runs // EACH):
         problem = shaped(kind, ARMS, rng)
-        as_coins = Tables(Bounded(moments=1), problem.laws)
-        on_a_grid = Tables(GRID, problem.laws)
+        as_coins = Tables(Bounded(moments=1), problem.distributions)
+        on_a_grid = Tables(GRID, problem.distributions)
         for players, played in ((lawless, problem), (ATOMS, on_a_grid), (COIN, as_coins)):
             result = simulate(players, played, horizon, EACH, number, progress=False)
             for name in players:
                 lost = result.regret.sel(player=name).isel(turn=-1).mean()
-                found.setdefault(name, []).append(float(lost))
-    return {name: np.array(values) for name, values in found.items()}
+                matches.setdefault(name, []).append(float(lost))
+    return {name: np.array(values) for name, values in matches.items()}
 
 
 def ratio(own: Floats, other: Floats) -> Ratio:
@@ -85,17 +85,17 @@ class Outcome(NamedTuple):
 def table(horizon: int, runs: int) -> Outcome:
     """Print the regrets of every kind."""
     columns: dict[str, list[object]] = {"rewards": []}
-    found = Outcome({way: [] for way in WAYS}, {way: [] for way in WAYS}, {}, False)
+    matches = Outcome({way: [] for way in WAYS}, {way: [] for way in WAYS}, {}, False)
     for kind in SHAPES:
         lost = regrets(kind, horizon, runs)
         columns["rewards"].append(kind)
         for name, values in lost.items():
             columns.setdefault(name, []).append(round(float(values.mean()), 1))
         for name in UNGUARDED:
-            found.unguarded.setdefault(name, {})[kind] = ratio(lost[name], lost["BelMan"])
+            matches.unguarded.setdefault(name, {})[kind] = ratio(lost[name], lost["BelMan"])
         for whose, against, ratios in (
-            ("to the best proven", PROVEN, found.to_proven),
-            ("to the best of all", (*PROVEN, "moment Thompson"), found.to_any),
+            ("to the best proven", PROVEN, matches.to_proven),
+            ("to the best of all", (*PROVEN, "moment Thompson"), matches.to_any),
         ):
             best = min(against, key=lambda name: float(lost[name].mean()))
             for way, name in WAYS.items():
@@ -103,10 +103,10 @@ def table(horizon: int, runs: int) -> Outcome:
                 cell = f"{ratios[way][-1]} {best}"
                 columns.setdefault(f"{way} {whose}", []).append(cell)
         if kind == "coins" and not np.array_equal(lost["BelMan"], lost["coin BelMan"]):
-            found = found._replace(coins_differ=True)
+            matches = matches._replace(coins_differ=True)
     print(Table(columns, f"regret at T = {horizon:,}, {ARMS} arms, {runs} runs"))
     print()
-    return found
+    return matches
 
 
 def together(means: list[Ratio]) -> Ratio:
@@ -116,8 +116,8 @@ def together(means: list[Ratio]) -> Ratio:
 
 def wins_and_failures(ratios: dict[str, Ratio]) -> str:
     """Where a rival surely lost less than BelMan, and where it lost more than twice as much."""
-    wins = [f"{kind} {found.value:.2f}" for kind, found in ratios.items() if found.high < 1.0]
-    fails = [f"{kind} {found.value:.1f}" for kind, found in ratios.items() if found.low > 2.0]
+    wins = [f"{kind} {matches.value:.2f}" for kind, matches in ratios.items() if matches.high < 1.0]
+    fails = [f"{kind} {matches.value:.1f}" for kind, matches in ratios.items() if matches.low > 2.0]
     return f"less on {', '.join(wins) or 'none'}; over twice on {', '.join(fails) or 'none'}"
 
 
@@ -136,17 +136,17 @@ def main(*plans: str) -> None:
     notes: dict[str, str] = {}
     whole = {way: list[Ratio]() for way in WAYS}
     for horizon, runs in (map(int, plan.split(":")) for plan in plans or ("1000:40",)):
-        found, what = table(horizon, runs), f"T = {horizon:,}"
+        matches, what = table(horizon, runs), f"T = {horizon:,}"
         for way in WAYS:
-            proven, anyone = map(geometric_mean, (found.to_proven[way], found.to_any[way]))
+            proven, anyone = map(geometric_mean, (matches.to_proven[way], matches.to_any[way]))
             whole[way].append(proven)
-            worst = max(found.to_any[way], key=lambda one: one.value)
+            worst = max(matches.to_any[way], key=lambda one: one.value)
             claims.append(Claim(f"{what}, {way}: worst kind to all", worst.value, 0.95, "×"))
             words = f"to the best proven {proven}, to the best of all {anyone}, at worst {worst}"
             notes[f"{what}, {way}"] = words
         coins = f"{what}: coins not as the Bernoulli default"
-        claims.append(Claim(coins, float(found.coins_differ), 0, "kinds"))
-        for name, against in found.unguarded.items():
+        claims.append(Claim(coins, float(matches.coins_differ), 0, "kinds"))
+        for name, against in matches.unguarded.items():
             notes[f"{name} to BelMan at {what}"] = wins_and_failures(against)
     for way, means in whole.items():
         middle = together(means)
@@ -162,10 +162,10 @@ def main(*plans: str) -> None:
             "turn at 20 arms, to a Bernoulli turn", turn_cost(beta, belman.BelMan()) / basis, 2, "×"
         )
     )
-    on_a_grid = turn_cost(Tables(GRID, beta.laws), belman.BelMan())
+    on_a_grid = turn_cost(Tables(GRID, beta.distributions), belman.BelMan())
     claims.append(Claim("turn with atoms", on_a_grid / basis, 10, "×"))
     notes["turn of IMED by K_inf"] = f"{turn_cost(beta, IMEDKinf()) / basis:.1f} ×"
-    report("rewards in [0, 1] without a law", claims, notes)
+    report("rewards in [0, 1] without a distribution", claims, notes)
 
 
 if __name__ == "__main__":

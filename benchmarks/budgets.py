@@ -78,7 +78,7 @@ def times(nature: Any, asks: int) -> Any:
 
 def played(scenario: Scenario, url: str, seed: int, naive: bool) -> list[dict[str, float]]:
     """What each day earned and spent, how many asks were refused, and the price."""
-    nature, now, found = np.random.default_rng(seed), [100 * DAY], []
+    nature, now, result = np.random.default_rng(seed), [100 * DAY], []
     rest: Any = {"policy": "thompson"} if naive else {"budget": {"dollars": scenario.budget}}
     with closing(Storage(url)) as storage:
         study = open_study(
@@ -109,8 +109,8 @@ def played(scenario: Scenario, url: str, seed: int, naive: bool) -> list[dict[st
                 row["spent"] += cost
             if not naive:
                 row["price"] = study.spending()["price"][-1]
-            found.append(row)
-    return found
+            result.append(row)
+    return result
 
 
 def main() -> None:

@@ -35,8 +35,8 @@ _FEW_DRAWS = 400  # where beliefs are integrated; where P(best) is right, so few
 
 
 class Kind(NamedTuple):
-    """A kind of rewards: a family for it, a law to draw from, its mean, from how many rewards on it
-    holds, and how many draws of a pair of arms tell P(best).
+    """A kind of rewards: a family for it, a distribution to draw from, its mean, from how many
+    rewards on it holds, and how many draws of a pair of arms tell P(best).
     """
 
     what: str
@@ -81,7 +81,7 @@ def kinds() -> list[Kind]:
     wide = belman.families.GaussianUnknown(prior=(0.0, 0.01, 1.0, 1.0))
     small = belman.families.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.05))
     tiny = belman.families.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.0025))
-    found = [
+    result = [
         Kind("clicks, 3 %", belman.families.Bernoulli(), coin(0.03), 0.03),
         Kind("clicks, 40 %", belman.families.Bernoulli(), coin(0.4), 0.4),
         Kind("counts, Poisson, mean 2", belman.families.Poisson(), counts(2.0), 2.0),
@@ -118,13 +118,13 @@ def kinds() -> list[Kind]:
     for sigma in (0.5, 1.0, 1.5):
         what = f"money, 3 % buy, log-normal, σ = {sigma:g}"
         draw, mean = money(0.03, log_normal(sigma)), 0.03 * ln(sigma)
-        found.append(Kind(what, shop, draw, mean))
-        found.append(Kind(what, anything, draw, mean, 100 if sigma > 1.0 else 1_000))
+        result.append(Kind(what, shop, draw, mean))
+        result.append(Kind(what, anything, draw, mean, 100 if sigma > 1.0 else 1_000))
     paid = money(0.03, log_normal(1.0))
     gammas, listed = money(0.03, gamma(2.0)), money(0.03, prices)
     often, by_shape = money(0.4, log_normal(1.0)), belman.families.Money("gamma", 10.0, 2.0)
     return [
-        *found,
+        *result,
         Kind("money, 3 % buy, gamma, shape 2", anything, gammas, 0.9, 1_000),
         Kind("money, 3 % buy, price list", anything, listed, 0.03 * float(PRICES.mean()), 1_000),
         Kind("money, 40 % buy, log-normal, σ = 1", anything, often, 0.4 * ln(1.0)),

@@ -40,7 +40,7 @@ class Ratio(NamedTuple):
 
 def geometric_mean(ratios: list[Ratio]) -> Ratio:
     """Of ratios that are independent of one another."""
-    middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
+    middle = math.exp(float(np.mean([math.log(result.value) for result in ratios])))
     error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
     return Ratio(middle, middle * math.exp(-error), middle * math.exp(error))
 

@@ -125,8 +125,8 @@ class TwoDeviations(BoxDecider):
     """The same belief, and the point whose mean + 2 deviations is the largest."""
 
     def _indices(self, mean: Floats, variance: Floats, noise: float) -> Floats:
-        found: Floats = mean + 2.0 * np.sqrt(variance)
-        return found
+        result: Floats = mean + 2.0 * np.sqrt(variance)
+        return result
 
 
 class Grid:
@@ -273,12 +273,12 @@ def sampled(name: str) -> Callable[[Hill, int, int], Iterable[Floats]]:
 
 
 def searchers() -> dict[str, Callable[[Hill, int, int], Iterable[Floats]]]:
-    found: dict[str, Callable[[Hill, int, int], Iterable[Floats]]] = {"Agent(space=…)": settled}
+    result: dict[str, Callable[[Hill, int, int], Iterable[Floats]]] = {"Agent(space=…)": settled}
     if importlib.util.find_spec("optuna"):
-        found["Optuna, TPESampler"] = sampled("TPESampler")
+        result["Optuna, TPESampler"] = sampled("TPESampler")
         if importlib.util.find_spec("torch"):
-            found["Optuna, GPSampler"] = sampled("GPSampler")
-    return found
+            result["Optuna, GPSampler"] = sampled("GPSampler")
+    return result
 
 
 class Found(NamedTuple):
@@ -366,7 +366,7 @@ def play_contexts(runs: int = 10, turns: int = 400) -> list[Claim]:
     tops = np.linspace(5, 20, 601)
     lost = {}
     for kind, make in CONTEXTUAL.items():
-        found = []
+        result = []
         for run in range(runs):
             agent, luck, missed = make(run), np.random.default_rng([3, run]), 0.0
             for _ in range(turns):
@@ -377,8 +377,8 @@ def play_contexts(runs: int = 10, turns: int = 400) -> list[Claim]:
                 missed += max(worth(float(top), context) for top in tops) - expected
                 reward = price * (luck.random() < expected / price)
                 agent.tell(ticket=agent.ticket, reward=float(reward))
-            found.append(missed)
-        lost[kind] = np.array(found)
+            result.append(missed)
+        lost[kind] = np.array(result)
     print(
         Table(
             {
@@ -403,7 +403,7 @@ def cost_of_turns(sides: int, rewards: Iterable[int]) -> list[tuple[float, float
     """Return milliseconds of an ask, and of all tells so far, for each number of rewards."""
     names = [f"x{side}" for side in range(sides)]
     agent = belman.Agent(space=belman.Box(**dict.fromkeys(names, (0.0, 1.0))), seed=1)
-    luck, found, telling, told = np.random.default_rng(1), [], 0.0, 0
+    luck, result, telling, told = np.random.default_rng(1), [], 0.0, 0
     for count in rewards:
         started = time.process_time()
         for _ in range(count - told):
@@ -417,24 +417,24 @@ def cost_of_turns(sides: int, rewards: Iterable[int]) -> list[tuple[float, float
             agent.ask()
             spent.append(time.process_time() - started)
             agent.cancel(ticket=agent.ticket)
-        found.append((1e3 * min(spent), 1e3 * telling / count))
-    return found
+        result.append((1e3 * min(spent), 1e3 * telling / count))
+    return result
 
 
 def play_cost(runs: int = 10_000, turns: int = 0) -> list[Claim]:
     counts = [count for count in (100, 300, 1_000, 10_000) if count <= runs]
-    found = {sides: cost_of_turns(sides, counts) for sides in (1, 3, 6)}
+    result = {sides: cost_of_turns(sides, counts) for sides in (1, 3, 6)}
     print(
         Table(
             {
                 "rewards": counts,
-                **{f"ask, {s} sides": [one[0] for one in found[s]] for s in found},
-                **{f"tell, {s} sides": [one[1] for one in found[s]] for s in found},
+                **{f"ask, {s} sides": [one[0] for one in result[s]] for s in result},
+                **{f"tell, {s} sides": [one[1] for one in result[s]] for s in result},
             },
             "CPU milliseconds of an ask, and of a tell on average until then",
         )
     )
-    most = max(one[0] for rows in found.values() for one in rows)
+    most = max(one[0] for rows in result.values() for one in rows)
     return [Claim("an ask, the slowest of these", most, 300.0, "ms")]
 
 

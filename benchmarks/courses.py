@@ -101,13 +101,13 @@ def given_away(
 
     def worth(arm: int) -> Floats:
         chance_of_one = (three[arm, 0] + wins[:, arm]) / (three[arm].sum() + plays[:, arm])
-        found = np.zeros(len(arms))
+        result = np.zeros(len(arms))
         for more, likely in ((1, chance_of_one), (0, 1.0 - chance_of_one)):
             n, m = plays[:, 0] + (arm == 0), plays[:, 1] + (arm == 1)
             s = [wins[:, a] + more * (a == arm) for a in range(3)]
             last = horizon - n - m + 1
-            found += likely * (more + value[offsets[n, m] + (s[0] * (m + 1) + s[1]) * last + s[2]])
-        return found
+            result += likely * (more + value[offsets[n, m] + (s[0] * (m + 1) + s[1]) * last + s[2]])
+        return result
 
     lost = np.zeros(len(arms))
     for t in range(horizon - 1, -1, -1):

@@ -100,15 +100,15 @@ def regret(study: Study) -> float:
 
 def crowds(storage: str, count: int) -> tuple[list[float], float]:
     """The regret of every crowd, and their pairs per second."""
-    found, started = [], time.perf_counter()
-    place = Storage(storage)
+    result, started = [], time.perf_counter()
+    position = Storage(storage)
     for seed in range(count):
-        study = open_study(f"crowd {seed}", range(len(MEANS)), seed=seed, storage=place)
+        study = open_study(f"crowd {seed}", range(len(MEANS)), seed=seed, storage=position)
         crowd(storage, study.name)
-        found.append(regret(study))
+        result.append(regret(study))
     rate = count * PROCESSES * DECISIONS / (time.perf_counter() - started)
-    place.close()
-    return found, rate
+    position.close()
+    return result, rate
 
 
 def main() -> None:
@@ -125,7 +125,7 @@ def main() -> None:
             rows.append(("PostgreSQL", *crowds(server.url, count)))
         finally:
             server.close()
-    ratios = [statistics.mean(found) / statistics.mean(one) for _, found, _ in rows]
+    ratios = [statistics.mean(result) / statistics.mean(one) for _, result, _ in rows]
     # the spread of one process stands for that of a crowd, of which there are few
     error = (
         1.96 * statistics.stdev(one) / statistics.mean(one) * math.sqrt(1.0 / count + 1.0 / ALONE)

@@ -99,8 +99,8 @@ def regret(runs: int, horizons: tuple[int, ...] = HORIZONS) -> None:
         }  # fmt: skip
         for name, problem in held_back().items():
             players = rivals(problem)
-            found = belman.simulate(players, problem, horizon, runs, seed=20, progress=False)
-            final = dict(zip(players, found.regret.isel(turn=-1).values, strict=True))
+            result = belman.simulate(players, problem, horizon, runs, seed=20, progress=False)
+            final = dict(zip(players, result.regret.isel(turn=-1).values, strict=True))
             ratio, low, high = _ratio(final["default"], final["draw"])
             bounds = [final[player] for player in final if player[:3] in ("ucb", "glm")]
             after, before = _tuned(np.array(bounds))
@@ -146,8 +146,8 @@ def locked(runs: int, horizon: int = 100_000) -> None:
         "independent 5": problems.one_hot(5),
         "end of optimism": problems.end_of_optimism(0.05, 0.3),
     }.items():
-        found = belman.simulate([SharedBelMan()], problem, horizon, runs, seed=3, progress=False)
-        late = found.sel(turn=slice(0.9 * horizon, None)).isel(player=0)
+        result = belman.simulate([SharedBelMan()], problem, horizon, runs, seed=3, progress=False)
+        late = result.sel(turn=slice(0.9 * horizon, None)).isel(player=0)
         ends = late.isel(turn=[0, -1])
         turns = float(ends.turn.diff("turn").item())
         missed = ends.suboptimal_draws.diff("turn").values.ravel()
@@ -158,7 +158,7 @@ def locked(runs: int, horizon: int = 100_000) -> None:
         notes[f"{name}: lost a turn by those on wrong arms alone"] = (
             ", ".join(f"{gap:.4f}" for gap in np.sort(gaps)) or "none"
         )
-        final = found.regret.isel(player=0, turn=-1).values
+        final = result.regret.isel(player=0, turn=-1).values
         notes[f"{name}: regret, worst run"] = f"{final.mean():.1f}, {final.max():,.0f}"
     report(f"consistency at {horizon:,} turns", claims, notes)
 
@@ -182,12 +182,12 @@ def _accuracy(steps: int = 1_000_000) -> list[Claim]:
     precision = np.eye(8) + rows.T @ rows / 0.25
     mean = np.linalg.solve(precision, rows.T @ rewards / 0.25)
     wide = np.linalg.inv(precision)
-    found = 0.25 * belief.root[0] @ belief.root[0].T
+    result = 0.25 * belief.root[0] @ belief.root[0].T
     return [
         Claim(
             "mean after 10⁶ rewards, relative", np.abs(belief.mean[0] / mean - 1).max(), 1e-9, ""
         ),
-        Claim("variances, relative", np.abs(np.diag(found) / np.diag(wide) - 1).max(), 1e-9, ""),
+        Claim("variances, relative", np.abs(np.diag(result) / np.diag(wide) - 1).max(), 1e-9, ""),
     ]
 
 

@@ -58,25 +58,25 @@ def worlds() -> dict[str, tuple[Drifting, int]]:
 
 def held_back() -> dict[str, tuple[Drifting, int]]:
     """Sixteen worlds in whose light nothing was chosen."""
-    found: dict[str, tuple[Drifting, int]] = {}
+    result: dict[str, tuple[Drifting, int]] = {}
     for arms, changes, seed in ((2, 5, 31), (4, 2, 32), (5, 10, 33), (15, 4, 34), (6, 1, 35)):
-        found[f"all of {arms}, {changes} changes"] = (
+        result[f"all of {arms}, {changes} changes"] = (
             changing(arms, HORIZON, changes, seed),
             changes,
         )
     for arms, changes, seed in ((3, 6, 41), (4, 3, 42), (8, 10, 43), (15, 8, 44)):
         one = changing(arms, HORIZON, changes, seed, all_arms=False)
-        found[f"one of {arms}, {changes} changes"] = (one, changes)
+        result[f"one of {arms}, {changes} changes"] = (one, changes)
     low = changing(5, HORIZON, 5, 51, between=(0.0, 0.2))
-    found["all of 5, rare rewards, 5 changes"] = (low, 5)
+    result["all of 5, rare rewards, 5 changes"] = (low, 5)
     for arms, step, seed in ((2, 0.002, 61), (5, 0.01, 62)):
-        found[f"walk of {arms}, step {step}"] = (random_walk(arms, HORIZON, step, seed), 20)
+        result[f"walk of {arms}, step {step}"] = (random_walk(arms, HORIZON, step, seed), 20)
     for arms, period in ((2, 1_500.0), (5, 5_000.0)):
-        found[f"sine of {arms}, period {period:g}"] = (sinusoid(arms, HORIZON, period), 12)
+        result[f"sine of {arms}, period {period:g}"] = (sinusoid(arms, HORIZON, period), 12)
     rows = [[0.1, 0.3, 0.2, 0.25], [0.3, 0.1, 0.2, 0.25]]
-    found["seasons of 4"] = (seasonal(rows, 1_250, HORIZON), 3)
-    found["campaign of 3"] = (abrupt_and_back([0.5, 0.45, 0.1], 2, 0.7, 2_001, 4_001), 2)
-    return found
+    result["seasons of 4"] = (seasonal(rows, 1_250, HORIZON), 3)
+    result["campaign of 3"] = (abrupt_and_back([0.5, 0.45, 0.1], 2, 0.7, 2_001, 4_001), 2)
+    return result
 
 
 def rivals(changes: int, arms: int) -> dict[str, Policy]:
@@ -96,11 +96,11 @@ def rivals(changes: int, arms: int) -> dict[str, Policy]:
 
 def lost(players: dict[str, Policy], problem: Problem, runs: int) -> dict[str, tuple[float, float]]:
     """Mean regret and its error."""
-    found = simulate(players, problem, HORIZON, runs, SEED, progress=False).regret.isel(turn=-1)
+    result = simulate(players, problem, HORIZON, runs, SEED, progress=False).regret.isel(turn=-1)
     return {
         name: (
-            float(found.sel(player=name).mean()),
-            float(found.sel(player=name).std()) / math.sqrt(runs),
+            float(result.sel(player=name).mean()),
+            float(result.sel(player=name).std()) / math.sqrt(runs),
         )
         for name in players
     }
@@ -147,7 +147,7 @@ STEPS = (0.002, 0.005, 0.01, 0.02)
 
 def covered(runs: int) -> dict[float, float]:
     """Per step of a walk, how often the 95 % interval of an arm holds its mean as it is now."""
-    found = {}
+    result = {}
     for step in STEPS:
         inside, looks = 0, 0
         for run in range(runs):
@@ -162,8 +162,8 @@ def covered(runs: int) -> dict[float, float]:
                     row = agent.beliefs().row(arm)
                     inside += row["low"] <= means[turn, arm] <= row["high"]
                     looks += 1
-        found[step] = inside / looks
-    return found
+        result[step] = inside / looks
+    return result
 
 
 def delays(runs: int) -> tuple[float, float]:
@@ -204,11 +204,11 @@ def turn_cost(arms: int) -> float:
     return 1e6 * best_cpu_seconds(play, 3) / 10_000
 
 
-def played(name: str, found: dict[str, tuple[Drifting, int]], runs: int) -> list[Claim]:
+def played(name: str, result: dict[str, tuple[Drifting, int]], runs: int) -> list[Claim]:
     """Print the regrets in these worlds; the claims about them."""
     columns: dict[str, list[object]] = {"world": []}
     to_best, to_discounted = list[Ratio](), list[Ratio]()
-    for label, (problem, changes) in found.items():
+    for label, (problem, changes) in result.items():
         told = rivals(changes, problem.arms)
         restarts = problem.starts[1:] if len(problem.starts) < 50 else ()
         oracle = {"oracle": Forgetting(belman.BelMan(), restarts=restarts)} if restarts else {}
@@ -244,9 +244,9 @@ def main(runs: int = 20) -> None:
     still = {"2 arms": [0.9, 0.8], "5 arms": [0.5, 0.45, 0.4, 0.35, 0.3]}
     for name, means in still.items():
         players = {"drift": Drift(), "default": belman.BelMan()}
-        found = lost(players, bernoulli(means), 5 * runs)
+        result = lost(players, bernoulli(means), 5 * runs)
         limit = 1.5 if name == "2 arms" else 1.1
-        ratio = found["drift"][0] / found["default"][0]
+        ratio = result["drift"][0] / result["default"][0]
         claims.append(Claim(f"nothing changes, {name}, to the default", ratio, limit, "×"))
     notes = {}
     for kind, concentration in {"coins": None, "rewards in a range": 8.0}.items():

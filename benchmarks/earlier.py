@@ -116,11 +116,11 @@ def beside(ours: Floats, theirs: Floats) -> tuple[float, str, str]:
     ratio = float(ours.mean() / theirs.mean())
     error = 1.96 * float(np.std(ours - ratio * theirs)) / math.sqrt(len(ours)) / theirs.mean()
     rng = np.random.default_rng(2)
-    found = np.empty(_DRAWS)
+    result = np.empty(_DRAWS)
     for i in range(_DRAWS):
         rows = rng.integers(len(ours), size=len(ours))
-        found[i] = np.quantile(ours[rows], 0.99) / np.quantile(theirs[rows], 0.99)
-    low, high = np.quantile(found, [0.025, 0.975])
+        result[i] = np.quantile(ours[rows], 0.99) / np.quantile(theirs[rows], 0.99)
+    low, high = np.quantile(result, [0.025, 0.975])
     tail = np.quantile(ours, 0.99) / np.quantile(theirs, 0.99)
     return ratio, f"{ratio:.3f} ± {error:.3f}", f"{tail:.2f} ({low:.2f}–{high:.2f})"
 

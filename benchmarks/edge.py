@@ -57,7 +57,7 @@ def unit_of(worker: int, i: int) -> str:
 
 def work(address: str, worker: int, seconds: float, told: Connection) -> None:
     """Assign new units at a steady rate, in a process of its own."""
-    places = {arm: place for place, arm in enumerate(ARMS)}
+    positions = {arm: position for position, arm in enumerate(ARMS)}
     arms, versions, ages = list[int](), list[int](), list[tuple[float, float]]()
     decider = LocalDecider(address, "edge", fallback=ARMS[0], refresh=0.5 * EVERY, flush=0.5)
     told.send("ready")
@@ -70,18 +70,18 @@ def work(address: str, worker: int, seconds: float, told: Connection) -> None:
         ages.append((time.time() - (weights.published or 0.0), time.time()))
         for i in range(i, max(i, int(RATE * (now + STEP)))):  # noqa: B020 (goes on from there)
             decision = decider.decide(unit_of(worker, i))
-            arms.append(places[decision.arm])
+            arms.append(positions[decision.arm])
             versions.append(decision.version or 0)
             if i % ONE_IN == 0:
-                decider.observe(decision, float(i // ONE_IN % (2 + places[decision.arm]) == 0))
+                decider.observe(decision, float(i // ONE_IN % (2 + positions[decision.arm]) == 0))
         i = len(arms)
         time.sleep(max(0.0, begun + now + STEP - time.monotonic()))
     took = time.monotonic() - begun
     decider.close(120.0)
-    found = Worked(
+    result = Worked(
         np.array(arms, np.int8), np.array(versions), np.array(ages), decider.counts, took
     )
-    told.send(found)
+    told.send(result)
 
 
 def started(storage: str, port: int) -> subprocess.Popen[str]:
@@ -112,17 +112,17 @@ def published_anew(address: str, last: int) -> float:
     return time.time()
 
 
-def wrong_arms(study: belman.Study, worker: int, found: Worked) -> int:
+def wrong_arms(study: belman.Study, worker: int, result: Worked) -> int:
     """Assignments that are not those of the version that they name."""
     events = {event.number: event for event in study.events()}
-    wrong = int((found.versions == 0).sum())
-    for version in np.unique(found.versions[found.versions > 0]).tolist():
+    wrong = int((result.versions == 0).sum())
+    for version in np.unique(result.versions[result.versions > 0]).tolist():
         weights: Weights = version_in(events.get(version), version)
-        own = np.flatnonzero(found.versions == version)
+        own = np.flatnonzero(result.versions == version)
         names = np.array([unit_of(worker, i) for i in own.tolist()])
         arms = np.array([ARMS.index(arm) for arm in weights.arms])
-        wrong += int((arms[assign_many(weights, names)[0]] != found.arms[own]).sum())
-        assert assign(weights, str(names[0])).arm == ARMS[found.arms[own[0]]]
+        wrong += int((arms[assign_many(weights, names)[0]] != result.arms[own]).sum())
+        assert assign(weights, str(names[0])).arm == ARMS[result.arms[own[0]]]
     return wrong
 
 
@@ -153,20 +153,20 @@ def main() -> None:
         time.sleep(AWAY)
         server = started(storage, port)
         back = published_anew(address, last) + EVERY  # deciders have the time to ask
-        found = [pipe.recv() for pipe in pipes]
+        result = [pipe.recv() for pipe in pipes]
         for process in workers:
             process.join()
         server.terminate()
         server.wait()
         status = study.status()
         study.check()
-        wrong = sum(wrong_arms(study, worker, one) for worker, one in enumerate(found))
-        versions = len(np.unique(np.concatenate([one.versions for one in found])))
+        wrong = sum(wrong_arms(study, worker, one) for worker, one in enumerate(result))
+        versions = len(np.unique(np.concatenate([one.versions for one in result])))
         study.storage.close()
-    waiting, sent, refused, dropped = (sum(one.counts[i] for one in found) for i in range(4))
-    ages = np.concatenate([one.ages for one in found])
+    waiting, sent, refused, dropped = (sum(one.counts[i] for one in result) for i in range(4))
+    ages = np.concatenate([one.ages for one in result])
     up = (ages[:, 1] < killed) | (ages[:, 1] > back)
-    rate = sum(len(one.arms) / one.seconds for one in found)
+    rate = sum(len(one.arms) / one.seconds for one in result)
     claims = [
         Claim("assignments", rate, 0.99 * WORKERS * RATE, "a second", more=True),
         Claim("wrong arms", float(wrong), 0.0, ""),
@@ -175,7 +175,7 @@ def main() -> None:
         Claim("age of weights at any time", float(ages[:, 0].max()), OLDEST, "s"),
     ]
     notes = {
-        "counted": f"{sent:,} outcomes of {sum(len(one.arms) for one in found):,} assignments by "
+        "counted": f"{sent:,} outcomes of {sum(len(one.arms) for one in result):,} assignments by "
         f"{versions} versions; the state is the fold of the log",
         "without the service": f"{back - killed:.1f} s until it had published anew and deciders "
         f"had asked; at other times weights were at most {ages[up, 0].max():.1f} s old",

@@ -22,8 +22,8 @@ MOST_MEGABYTES = 20.0  # by which the service may grow in the second half
 def memory(process: int) -> float:
     """What a process holds, in megabytes."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    found = next(line for line in lines if line.startswith("VmRSS"))
-    return int(found.split()[1]) / 1024.0
+    result = next(line for line in lines if line.startswith("VmRSS"))
+    return int(result.split()[1]) / 1024.0
 
 
 def main() -> None:

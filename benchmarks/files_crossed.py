@@ -48,18 +48,18 @@ def files_of(ahead: Callable[[], Any], call: Callable[[Any], Any]) -> Counter[st
     for _ in range(WARM):
         call(ahead())
     given = ahead()
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
 
     def enter(frame: FrameType, event: str, _: Any) -> None:
         if event == "call":
-            found[frame.f_code.co_filename] += 1
+            result[frame.f_code.co_filename] += 1
 
     sys.setprofile(enter)
     try:
         call(given)
     finally:
         sys.setprofile(None)
-    ours = {Path(name): count for name, count in found.items() if name.startswith(str(HOME))}
+    ours = {Path(name): count for name, count in result.items() if name.startswith(str(HOME))}
     return Counter({str(path.relative_to(HOME)): count for path, count in ours.items()})
 
 
@@ -116,9 +116,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         storage = Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")
         for name, make in CALLS.items():
-            found = files_of(*make(storage))
-            claims.append(Claim(name, len(found), LIMITS[name], "files"))
-            for path, calls in found.most_common() if chosen.list else ():
+            result = files_of(*make(storage))
+            claims.append(Claim(name, len(result), LIMITS[name], "files"))
+            for path, calls in result.most_common() if chosen.list else ():
                 print(f"{name}: {calls:4} calls in {path}")
         storage.close()
     report("files that a call goes through", claims)

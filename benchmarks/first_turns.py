@@ -86,8 +86,8 @@ def main() -> None:
     limits = [attainable(problem, horizon).regret for horizon in HORIZONS]
     rows: list[list[object]] = []
     for name in FORMS:
-        found = regrets(PAIR, name, runs, marks=np.array([TURNS]))[:, 0]
-        rows.append([name, *exact_ratios(name, limits), *later(found)])
+        matches = regrets(PAIR, name, runs, marks=np.array([TURNS]))[:, 0]
+        rows.append([name, *exact_ratios(name, limits), *later(matches)])
         print(f"{name}: done", file=sys.stderr, flush=True)
     for name, policy in OTHERS.items():
         few = min(runs, _FEW)
@@ -97,7 +97,7 @@ def main() -> None:
         cells = played_ratios(policy, limits, few)
         rows.append([name, *cells, *later(result.regret.values[0, :, -1])])
     names = ["form", *(f"T = {horizon}" for horizon in HORIZONS), "0.9 and 0.8", "±", "99th"]
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns = {name: [row[position] for row in rows] for position, name in enumerate(names)}
     print(Table(columns, "regret over the least possible, and over 1,000 turns"))
 
 

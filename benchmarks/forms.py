@@ -170,12 +170,12 @@ def regrets(
     means: tuple[float, ...], name: str, runs: int, seed: int = 11, marks: NDArray[np.int64] = MARKS
 ) -> Floats:
     """The regret of every run of a form at the marks."""
-    form, found = FORMS[name], np.zeros((runs, marks.size))
+    form, result = FORMS[name], np.zeros((runs, marks.size))
     greed = greed_of(form, len(means))
     seeds = np.random.default_rng([seed, len(means)]).integers(0, 2**63, size=runs, dtype=np.uint64)
-    for own, row in zip(seeds, found, strict=True):
+    for own, row in zip(seeds, result, strict=True):
         play(np.array(means), own, form, greed, marks, row)
-    return found
+    return result
 
 
 def main() -> None:
@@ -185,10 +185,10 @@ def main() -> None:
     for words, means in ARMS.items():
         bound = belman.problems.lai_robbins(belman.problems.bernoulli(means))
         for name in FORMS:
-            found = regrets(means, name, runs)
-            slope = (found[:, -1] - found[:, -2]) / math.log(10.0) / bound
-            ends = [float(value) for value in found.mean(axis=0)]
-            row = (words, name, slope.mean(), half_interval(slope), *ends, found[:, -1].max())
+            result = regrets(means, name, runs)
+            slope = (result[:, -1] - result[:, -2]) / math.log(10.0) / bound
+            ends = [float(value) for value in result.mean(axis=0)]
+            row = (words, name, slope.mean(), half_interval(slope), *ends, result[:, -1].max())
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
         print(f"{words}: done", file=sys.stderr, flush=True)

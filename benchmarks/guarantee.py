@@ -42,16 +42,16 @@ def upper(wrong: int, runs: int) -> float:
     return 1.0 if wrong == runs else float(stats.beta.ppf(0.995, wrong + 1, runs - wrong))
 
 
-def _errors(title: str, found: Lifts, asymptotic: bool) -> Part:
+def _errors(title: str, result: Lifts, asymptotic: bool) -> Part:
     """False stops, and intervals that were ever wrong, where all arms are alike."""
-    runs = found.turns.size
+    runs = result.turns.size
     counts = {
-        "stops": found.decided,
-        "lift": found.ratio_missed,
-        "difference": found.difference_missed,
+        "stops": result.decided,
+        "lift": result.ratio_missed,
+        "difference": result.difference_missed,
     }
     if asymptotic:
-        counts = {"stops": found.decided, "intervals (asymptotic)": found.ratio_missed}
+        counts = {"stops": result.decided, "intervals (asymptotic)": result.ratio_missed}
     claims, words = [], []
     for what, hits in counts.items():
         wrong = int(hits.sum())
@@ -69,11 +69,11 @@ def _alike(runs: int, problems: dict[str, Callable[[int], belman.problems.Proble
             for goal, most in GOALS.items():
                 for swing in SWINGS:
                     title = f"A/A {name}, {arms} arms, {goal}{', swinging' if swing else ''}"
-                    found = watch_lift(
+                    result = watch_lift(
                         problem(arms), HORIZON, runs, SEED, most=most, delta=DELTA, swing=swing,
                         day=DAY, to_the_end=True,
                     )  # fmt: skip
-                    more, words = _errors(title, found, name.startswith("amounts"))
+                    more, words = _errors(title, result, name.startswith("amounts"))
                     claims += more
                     notes |= words
                     print(f"{title}: {words[title]}", flush=True)
@@ -103,7 +103,7 @@ def _played(means: tuple[float, ...], horizon: int, runs: int, most: float) -> L
     return watch_lift(problem, horizon, runs, SEED, most=most, delta=DELTA)
 
 
-def found(runs: int) -> Part:
+def result(runs: int) -> Part:
     """Differences that are found, and what they cost."""
     small, large = ((0.03, 0.036), 40_000), ((0.5, 0.52), 20_000)
     split, both = (_played(*small, runs, GOALS[goal]) for goal in ("decide", "both"))
@@ -118,8 +118,8 @@ def found(runs: int) -> Part:
     return claims, {"wrong arm": f"{wrong} of {3 * runs} runs"}
 
 
-def _share(found: Lifts) -> float:
-    return float((found.decided & found.right).mean())
+def _share(result: Lifts) -> float:
+    return float((result.decided & result.right).mean())
 
 
 def caps(runs: int) -> Part:
@@ -198,7 +198,7 @@ def widths(runs: int) -> Part:
     def coins(rate: float) -> Callable[[int], Floats]:
         return lambda n: (rng.random(n) < rate).astype(np.float64)
 
-    laws: dict[str, tuple[str, Callable[[int], Floats]]] = {
+    distributions: dict[str, tuple[str, Callable[[int], Floats]]] = {
         **{f"rate {rate}": ("rate", coins(rate)) for rate in RATES},
         "range, Beta(½, ½)": ("range", lambda n: rng.beta(0.5, 0.5, n)),
         "range, uniform": ("range", lambda n: rng.random(n)),
@@ -206,7 +206,7 @@ def widths(runs: int) -> Part:
         "range, Beta(40, 60)": ("range", lambda n: rng.beta(40.0, 60.0, n)),
     }
     claims, notes = [], {}
-    for name, (kind, draw) in laws.items():
+    for name, (kind, draw) in distributions.items():
         for n in SIZES:
             seen = np.array([_widths(kind, draw(n), rng.integers(0, 2, n)) for _ in range(REPEATS)])
             mine, theirs, second, mean, other, last = seen.mean(axis=0)
@@ -313,7 +313,7 @@ def _late_stops(runs: int, success: float, failure: float, factor: float) -> NDA
 PARTS = {
     "alike": alike,
     "amounts": amounts,
-    "found": found,
+    "found": result,
     "caps": caps,
     "widths": widths,
     "late": late,

@@ -32,15 +32,15 @@ LEAST = 0.9  # that a coverage of 0.95 is held against
 
 def crossings(limit: Limit, values: np.ndarray) -> np.ndarray:
     """The ticket at which each arm (a row) crosses its limit; 0 for those that never do."""
-    found, capitals = np.zeros(len(values), dtype=int), 0.0
+    result, capitals = np.zeros(len(values), dtype=int), 0.0
     bets = np.array([float(np.expm1(gain)) for gain in limit.gains(limit.end)])  # −c each
     odds = (values - limit.end) / (limit.limit - limit.end) - 1.0
     for turn in range(values.shape[1]):
         capitals = capitals + np.log1p(-bets * odds[:, turn, None])
         top = capitals.max(axis=1)
         logs = top + np.log(np.exp(capitals - top[:, None]).mean(axis=1))
-        found[(found == 0) & (logs >= -np.log(RISK))] = turn + 1
-    return found
+        result[(result == 0) & (logs >= -np.log(RISK))] = turn + 1
+    return result
 
 
 def limits(runs: int) -> tuple[list[Claim], dict[str, str]]:
@@ -76,10 +76,10 @@ def lived(seed: int) -> tuple[State, list[Event]]:
     nature, means = np.random.default_rng(seed), list(MEANS.values())
     for _ in range(TURNS):
         (choice,), *_ = decide(state, 1, Asking(), 0.0)
-        number, place = state.number + 1, state.places[choice.arm]
-        reward = float(nature.random() < means[place])
-        asked = Event(number, int(Kind.ASKED), 0.0, place, int(choice.draw), choice.probability)
-        told = Event(number + 1, int(Kind.TOLD), 0.0, place, ticket=number, reward=reward)
+        number, position = state.number + 1, state.positions[choice.arm]
+        reward = float(nature.random() < means[position])
+        asked = Event(number, int(Kind.ASKED), 0.0, position, int(choice.draw), choice.probability)
+        told = Event(number + 1, int(Kind.TOLD), 0.0, position, ticket=number, reward=reward)
         fold(state, asked, decided=True)
         fold(state, told)
         log += [asked, told]
@@ -92,17 +92,17 @@ def replays(logs: int) -> tuple[list[Claim], dict[str, str]]:
     held, widths, errors = np.zeros(3), np.zeros(3), np.zeros((2, logs))
     for seed in range(logs):
         state, log = lived(seed)
-        found = replay(state.settings, log, policy, seed, 0.0)
-        assert found.anytime_low is not None
-        assert found.anytime_high is not None
+        result = replay(state.settings, log, policy, seed, 0.0)
+        assert result.anytime_low is not None
+        assert result.anytime_high is not None
         ends = (
-            (found.low, found.high),
-            (found.doubly_robust_low, found.doubly_robust_high),
-            (found.anytime_low, found.anytime_high),
+            (result.low, result.high),
+            (result.doubly_robust_low, result.doubly_robust_high),
+            (result.anytime_low, result.anytime_high),
         )
         held += [low <= truth <= high for low, high in ends]
         widths += [high - low for low, high in ends]
-        errors[:, seed] = found.reward - truth, found.doubly_robust - truth
+        errors[:, seed] = result.reward - truth, result.doubly_robust - truth
     claims, notes = [], {}
     for i, name in enumerate(("self-normalised", "doubly robust")):
         hits = int(held[i])

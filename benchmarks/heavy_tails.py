@@ -1,8 +1,8 @@
 """Rewards with heavy tails: BelMan by Gaussians of unknown variance, and with tails clipped.
 
-`python -m benchmarks.heavy_tails [runs]`. Five arms whose laws differ by a shift alone, a fifth of
-a unit apart (the unit is a deviation, where there is one), 2,000 turns. In the last kind arms
-differ by their tails: the best one pays 100 in one turn of a hundred and else as much as the
+`python -m benchmarks.heavy_tails [runs]`. Five arms whose distributions differ by a shift alone, a
+fifth of a unit apart (the unit is a deviation, where there is one), 2,000 turns. In the last kind
+arms differ by their tails: the best one pays 100 in one turn of a hundred and else as much as the
 others, and clipping cannot see it.
 """
 
@@ -63,8 +63,8 @@ def lost(kind: str, runs: int) -> tuple[Floats, Floats]:
     """The regrets of both."""
     players = {"plain": belman.BelMan(), "clipped": Clipping()}
     problem = from_rewards(arms_of(kind), GaussianUnknown())
-    found = simulate(players, problem, HORIZON, runs, SEED, progress=False).regret.isel(turn=-1)
-    return found.sel(player="plain").values, found.sel(player="clipped").values
+    result = simulate(players, problem, HORIZON, runs, SEED, progress=False).regret.isel(turn=-1)
+    return result.sel(player="plain").values, result.sel(player="clipped").values
 
 
 def main(runs: int = 300) -> None:

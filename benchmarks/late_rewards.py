@@ -34,8 +34,8 @@ from benchmarks.claim import Claim, report
 
 Floats = NDArray[np.float64]
 AT_ONCE = 10  # visitors of a transaction
-LAWS = 60  # of delays, drawn from the prior
-BY_LAW = 100  # runs of three hours for each of these distributions, in minutes
+DISTRIBUTIONS = 60  # of delays, drawn from the prior
+BY_DISTRIBUTION = 100  # runs of three hours for each of these distributions, in minutes
 OTHERS = {
     "exponential, mean 10": stats.expon(scale=10.0),
     "exponential, mean 60": stats.expon(scale=60.0),
@@ -86,45 +86,49 @@ def in_the_lab(trial: Trial, told: str, runs: int, seed: int, delays: Any = None
         told=told,
         looks=trial.hours,
     )
-    found = belman.simulate({"": belman.BelMan()}, problem, trial.horizon, runs, seed).isel(
+    result = belman.simulate({"": belman.BelMan()}, problem, trial.horizon, runs, seed).isel(
         player=0
     )
-    lost = found.regret.isel(turn=-1).values
-    return Outcome(lost, found.belief.values, found.doubt.values)
+    lost = result.regret.isel(turn=-1).values
+    return Outcome(lost, result.belief.values, result.doubt.values)
 
 
-def laws_of_the_prior(trial: Trial, number: int, seed: int) -> list[Floats]:
-    """Delays by laws drawn from what early learning expects of laws: a Dirichlet process."""
-    rng, laws = np.random.default_rng(seed), []
+def distributions_of_the_prior(trial: Trial, number: int, seed: int) -> list[Floats]:
+    """Delays by distributions drawn from what early learning expects of distributions: a Dirichlet
+    process.
+    """
+    rng, distributions = np.random.default_rng(seed), []
     for _ in range(number):
         left = np.cumprod(1.0 - rng.beta(1.0, PRIOR, 200))
         weights = -np.diff(np.append(1.0, left))
         atoms = trial.window * rng.random(200) ** 2  # F is √(s/window) on average
-        laws.append(np.repeat(atoms, np.rint(10_000 * weights).astype(int)))
-    return laws
+        distributions.append(np.repeat(atoms, np.rint(10_000 * weights).astype(int)))
+    return distributions
 
 
-def over_laws(trial: Trial, number: int, seed: int) -> list[tuple[float, float]]:
-    """Coverage of early learning in the first two hours over laws of its prior, and its error."""
+def over_distributions(trial: Trial, number: int, seed: int) -> list[tuple[float, float]]:
+    """Coverage of early learning in the first two hours over distributions of its prior, and its
+    error.
+    """
     two = trial._replace(hours=2)
     shares = np.array(
         [
             coverage(two, in_the_lab(two, "early", 10, seed + k, delays))
-            for k, delays in enumerate(laws_of_the_prior(trial, number, seed))
+            for k, delays in enumerate(distributions_of_the_prior(trial, number, seed))
         ]
     )
     return [(float(hour.mean()), half_width(hour)) for hour in shares.T]
 
 
-def by_law(trial: Trial, seed: int) -> Table:
+def by_distribution(trial: Trial, seed: int) -> Table:
     """Coverage of early learning at the end of the first hours, by how delays are distributed."""
     three = trial._replace(hours=3)
     shares = [
-        100.0 * coverage(three, in_the_lab(three, "early", BY_LAW, seed, delays))
+        100.0 * coverage(three, in_the_lab(three, "early", BY_DISTRIBUTION, seed, delays))
         for delays in OTHERS.values()
     ]
     hours = {f"hour {i + 1}": [float(row[i]) for row in shares] for i in range(three.hours)}
-    title = f"coverage told early, in %, by the delays (minutes); {BY_LAW} runs each"
+    title = f"coverage told early, in %, by the delays (minutes); {BY_DISTRIBUTION} runs each"
     return Table({"delays": list(OTHERS), **hours}, title)
 
 
@@ -142,10 +146,10 @@ def _life(trial: Trial, luck: np.random.Generator) -> tuple[float, Floats, Float
     told: list[tuple[float, str]] = []
     lost, beliefs, doubt = 0.0, [], []
     with tempfile.TemporaryDirectory() as folder:
-        place = f"sqlite:///{folder}/shop.db?synchronous=normal"
+        position = f"sqlite:///{folder}/shop.db?synchronous=normal"
         number = int(luck.integers(2**31))
         study = belman.open_study(
-            "shop", arms, storage=place, window=window, seed=number, clock=lambda: now[0]
+            "shop", arms, storage=position, window=window, seed=number, clock=lambda: now[0]
         )
         for block in range(1, trial.horizon // AT_ONCE + 1):
             moment = 60.0 * block * AT_ONCE / trial.visitors
@@ -176,13 +180,13 @@ def coverage(trial: Trial, outcome: Outcome) -> Floats:
 def wrong_hours(trial: Trial, outcome: Outcome) -> Floats:
     """Hours at whose end a wrong arm has P(best) above 0.95, of each run."""
     family, right = Bernoulli(), int(np.argmax(trial.chances))
-    found = np.zeros(len(outcome.lost))
+    result = np.zeros(len(outcome.lost))
     for run, hours in enumerate(outcome.beliefs):
         for beliefs in hours:
             best = best_probabilities(family, np.ascontiguousarray(beliefs))
             best[right] = 0.0
-            found[run] += best.max() > 0.95
-    return found
+            result[run] += best.max() > 0.95
+    return result
 
 
 def half_width(values: Floats) -> float:
@@ -218,13 +222,13 @@ def main(runs: int = 1_600, seed: int = 1, studies: int = 4) -> None:
             f"{runs} runs of {trial.hours} hours; coverage in %, least and most from hour 3 on",
         )
     )
-    print(by_law(trial, seed))
+    print(by_distribution(trial, seed))
     base = lost["at once"].mean()
     least = lost["late"].mean()
-    other_laws = over_laws(trial, LAWS, seed)
+    other_distributions = over_distributions(trial, DISTRIBUTIONS, seed)
     notes = {
-        f"coverage in hours 1 and 2, over {LAWS} laws of the prior": ", ".join(
-            f"{100.0 * share:.1f} ± {100.0 * error:.1f} %" for share, error in other_laws
+        f"coverage in hours 1 and 2, over {DISTRIBUTIONS} distributions of the prior": ", ".join(
+            f"{100.0 * share:.1f} ± {100.0 * error:.1f} %" for share, error in other_distributions
         ),
         "coverage": f"of {4 * runs:,} intervals an hour, a standard error of "
         f"{100.0 * np.sqrt(0.05 * 0.95 / (4 * runs)):.1f} points if arms were independent",
@@ -257,7 +261,13 @@ def main(runs: int = 1_600, seed: int = 1, studies: int = 4) -> None:
         ),
         Claim("least coverage early, of all hours", 100 * cover["early"].min(), 93.0, "%", True),
         Claim("most coverage early, of all hours", 100 * cover["early"].max(), 97.0, "%"),
-        Claim("coverage in hour 1, over laws", 100 * other_laws[0][0], 93.0, "%", True),
+        Claim(
+            "coverage in hour 1, over distributions",
+            100 * other_distributions[0][0],
+            93.0,
+            "%",
+            True,
+        ),
         Claim(
             "lost in studies, from the lab's early",
             abs(real.lost.mean() - lost["early"].mean()) / noise,

@@ -22,8 +22,8 @@ Context = dict[str, float | str]
 
 
 def context(rng: np.random.Generator) -> Context:
-    found: Context = {name: float(rng.normal()) for name in ("x", "y")}
-    return found | {"country": str(rng.choice(["fr", "de", "it", "es"], p=[0.4, 0.3, 0.2, 0.1]))}
+    result: Context = {name: float(rng.normal()) for name in ("x", "y")}
+    return result | {"country": str(rng.choice(["fr", "de", "it", "es"], p=[0.4, 0.3, 0.2, 0.1]))}
 
 
 def by_country(arm: str, given: Context) -> float:
@@ -65,11 +65,13 @@ def kept(mean: Callable[[str, Context], float], seed: int) -> tuple[float, float
 def main() -> None:
     claims, notes = [], {}
     for mean in (by_country, along_a_line, in_both):
-        found = np.array([kept(mean, seed) for seed in range(5)])
+        result = np.array([kept(mean, seed) for seed in range(5)])
         name = mean.__name__.replace("_", " ")
-        claims.append(Claim(f"share kept, {name}", float(found[:, 0].mean()), 0.9, "", more=True))
-        notes[name] = f"the study earns {found[:, 1].mean():.3f} a decision above an even split"
-    claims.append(Claim("seconds of the processor for a tree", float(found[1:, 2].min()), 1.0, "s"))
+        claims.append(Claim(f"share kept, {name}", float(result[:, 0].mean()), 0.9, "", more=True))
+        notes[name] = f"the study earns {result[:, 1].mean():.3f} a decision above an even split"
+    claims.append(
+        Claim("seconds of the processor for a tree", float(result[1:, 2].min()), 1.0, "s")
+    )
     report("Leaves for GrowthBook", claims, notes)
 
 

@@ -126,25 +126,25 @@ def cell(
     """The optimum, and every player's ratio to it, with a standard error where it was played."""
     best = attainable(drawn(prior, arms), horizon)
     a, b = prior
-    found = {"arms": f"{arms}, Beta({a:g}, {b:g}), T = {horizon}", "optimum": f"{best.regret:.4f}"}
+    result = {"arms": f"{arms}, Beta({a:g}, {b:g}), T = {horizon}", "optimum": f"{best.regret:.4f}"}
     played = {}
     for name, made in players.items():
         policy, mean = made(horizon), math.nan
-        found[name] = ""
+        result[name] = ""
         short = horizon == SHORT and prior == UNIFORM
         if name in PLANNING and not (short and (arms == 2 or name != "irs-v-emax")):
             continue
         if arms == 2 and remembers_counts(policy):
             mean = exact_regret(policy, prior, Rules(horizon), best.best_arm)
         if math.isfinite(mean):
-            found[name] = f"{mean / best.regret:.4f}"
+            result[name] = f"{mean / best.regret:.4f}"
         elif name != "ts-ucb(100)" or arms * horizon * runs <= _DEAREST:
             played[name] = policy
     if played:
         lost = excess(list(played.values()), prior, arms, horizon, runs)
         for name, (more, error) in zip(played, lost, strict=True):
-            found[name] = f"{1.0 + more / best.regret:.4f} ± {error / best.regret:.4f}"
-    return found
+            result[name] = f"{1.0 + more / best.regret:.4f} ± {error / best.regret:.4f}"
+    return result
 
 
 def ten_arms(runs: int, longest: int, players: Players) -> list[dict[str, str]]:
@@ -202,11 +202,11 @@ def bound_of(
     started = time.process_time()
     with mock.patch.multiple(limit, LONGEST={}):
         if tight:
-            found = attainable(drawn(prior, arms), horizon, draws=draws)
+            result = attainable(drawn(prior, arms), horizon, draws=draws)
         else:
             with mock.patch.multiple(priced_plays, LONGEST=0):
-                found = attainable(drawn(prior, arms), horizon, draws=20 * draws)
-    return found, time.process_time() - started
+                result = attainable(drawn(prior, arms), horizon, draws=20 * draws)
+    return result, time.process_time() - started
 
 
 def bounds(runs: int) -> None:

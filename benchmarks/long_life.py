@@ -39,8 +39,8 @@ def lived(study: Study, tickets: int) -> None:
         ]
         study.observe(lines, key=f"batch {batch}")
     for _ in range(tickets // TOGETHER):
-        found = study.together([Ask(10)] * (TOGETHER // 10))
-        told = [ticket for answer in found for ticket in answer]  # type: ignore[union-attr]
+        result = study.together([Ask(10)] * (TOGETHER // 10))
+        told = [ticket for answer in result for ticket in answer]  # type: ignore[union-attr]
         study.together([Tell(ticket, float(i % 3 == 0)) for i, ticket in enumerate(told)])
     for _ in range(10):
         study.ask(tickets // 100)
@@ -140,8 +140,8 @@ def size_of_tables(storage: Storage) -> int:
 
     with psycopg.connect(str(storage), autocommit=True) as connection:
         connection.execute("VACUUM FULL")
-        found = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-    return int(found[0]) if found else 0
+        result = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    return int(result[0]) if result else 0
 
 
 def main() -> None:
@@ -156,8 +156,8 @@ def main() -> None:
             stack.callback(server.close)
             ways["PostgreSQL"] = server.url, size_of_tables
         for title, (url, size) in ways.items():
-            found, more = measured(title, url, tickets, folder, size)
-            claims += found
+            result, more = measured(title, url, tickets, folder, size)
+            claims += result
             notes |= more
     outcomes = f"{tickets:,} tickets, {10 * tickets:,} outcomes in sums, {tickets // 10:,} out"
     report(f"a study of {outcomes}", claims, notes)

@@ -146,7 +146,7 @@ async def measured(port: int, keys: tuple[str, str], make: Any, seconds: float) 
     for one in (calm, *wild):
         await one.open()
     until = time.perf_counter() + seconds
-    flood = [floods(one, until, make, place) for place, one in enumerate(wild)]
+    flood = [floods(one, until, make, position) for position, one in enumerate(wild)]
     await asyncio.gather(asks(calm, until), *flood)
     waits = sorted(calm.seconds)
     sent = sum(len(one.seconds) for one in wild)

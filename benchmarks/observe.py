@@ -67,12 +67,12 @@ def hashed(by: str, folder: Path) -> tuple[float, float]:
     units = [f"user-{i}" for i in range(ROWS)]
     assign_many(weights, units[:1_000])
     used = time.process_time()
-    places = assign_many(weights, units).places.tolist()
+    positions = assign_many(weights, units).positions.tolist()
     looked = time.process_time() - used
     columns = {
         "unit": units,
         "version": [weights.version] * ROWS,
-        "arm": [weights.arms[place] for place in places],
+        "arm": [weights.arms[position] for position in positions],
         "reward": np.random.default_rng(1).integers(2, size=ROWS).astype(float).tolist(),
     }
     used = time.process_time()
@@ -120,10 +120,10 @@ def main() -> None:
     alone = "import sys, time; sys.path.insert(0, sys.argv[1]); t = time.perf_counter(); "
     alone += "import assignment; print(time.perf_counter() - t)"
     room = str(Path(sys.modules["belman"].__file__ or "").parent)
-    found = [
+    result = [
         float(subprocess.check_output([sys.executable, "-I", "-c", alone, room])) for _ in range(5)
     ]
-    claims.append(Claim("seconds to import the slim client", min(found), 0.1, "s"))
+    claims.append(Claim("seconds to import the slim client", min(result), 0.1, "s"))
     report("Deciding elsewhere, learning at home", claims, notes)
 
 

@@ -98,9 +98,9 @@ def main() -> None:
     parser.add_argument("--players", nargs="*", default=list(PLAYERS))
     options = parser.parse_args()
     for name in options.players:
-        found = [regret(name, seed, options.turns) for seed in range(1, options.seeds + 1)]
-        lost, spent = np.mean([one[:2] for one in found], axis=0)
-        print(f"{name:30s} regret {lost:7.0f}  {spent:6.0f} µs  {found[-1][2]}", flush=True)
+        result = [regret(name, seed, options.turns) for seed in range(1, options.seeds + 1)]
+        lost, spent = np.mean([one[:2] for one in result], axis=0)
+        print(f"{name:30s} regret {lost:7.0f}  {spent:6.0f} µs  {result[-1][2]}", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from benchmarks.flags import answer, processor, request
 
 EVENTS, CONNECTIONS = 2_000, 8
 ACTIONS = [
-    {"id": f"dish {place}", "features": [{"price": 3 + place, "taste": taste}]}
-    for place, taste in enumerate(("sweet", "salty", "sweet", "bitter"))
+    {"id": f"dish {position}", "features": [{"price": 3 + position, "taste": taste}]}
+    for position, taste in enumerate(("sweet", "salty", "sweet", "bitter"))
 ]
 PATH = "/api/studies/menu/personalizer/v1.0"
 
@@ -50,9 +50,9 @@ def measured(port: int, process: int, contents: Iterable[bytes]) -> tuple[float,
             for _ in range(CONNECTIONS)
         ]
         used, started = processor(process), time.perf_counter()
-        for place, content in enumerate(waiting):
-            one = connections[place % CONNECTIONS]
-            if place >= CONNECTIONS:
+        for position, content in enumerate(waiting):
+            one = connections[position % CONNECTIONS]
+            if position >= CONNECTIONS:
                 assert b" 20" in answer(one)[:15]
             one.sendall(content)
         for one in connections:
@@ -79,11 +79,11 @@ def main() -> None:
                 except OSError:
                     time.sleep(0.1)
             for name in ("warm", "measured"):  # the first warms up
-                found = {
+                result = {
                     "rank": measured(port, process.pid, rankings(name)),
                     "reward": measured(port, process.pid, rewards(name)),
                 }
-            for what, (clock, used) in found.items():
+            for what, (clock, used) in result.items():
                 claims.append(Claim(f"{what}: requests a second", clock, 100, "", more=True))
                 notes[what] = f"{used:,.0f} requests a second of the service's processor"
         finally:

@@ -52,10 +52,10 @@ def scores(scenario: Scenario, items: int, seed: int) -> Any:
 
 def raced(told: Any, delta: float, epsilon: float) -> Raced:
     """Race over a table of scores."""
-    found = Race(range(told.shape[1]), len(told), delta=delta, epsilon=epsilon)
-    while (item := found.next()) is not None:
-        found.tell({name: told[item, name] for name in found.left})
-    return found.result()
+    result = Race(range(told.shape[1]), len(told), delta=delta, epsilon=epsilon)
+    while (item := result.next()) is not None:
+        result.tell({name: told[item, name] for name in result.left})
+    return result.result()
 
 
 def main() -> None:
@@ -70,23 +70,23 @@ def main() -> None:
     for name, scenario in SCENARIOS.items():
         best = {i for i, one in enumerate(scenario.skills) if one == max(scenario.skills)}
         single = len(best) == 1
-        found, apart, whole = [], [], []
+        result, apart, whole = [], [], []
         for seed in range(given.runs):
             told = scores(scenario, given.items, seed)
-            found.append(raced(told, given.delta, scenario.epsilon))
+            result.append(raced(told, given.delta, scenario.epsilon))
             others = np.stack([np.roll(column, i) for i, column in enumerate(told.T)], 1)
             apart.append(raced(others, given.delta, scenario.epsilon))
             whole.append(single and int(told.mean(axis=0).argmax()) not in best)
         wrong = [
             (one.best is not None and (not single or one.best not in best))
             or (bool(one.tied) and not best & set(one.tied))
-            for one in found
+            for one in result
         ]
-        named = [one.best is not None for one in found]
-        tied = [bool(one.tied) for one in found]
-        still = [not one.decided for one in found]
+        named = [one.best is not None for one in result]
+        tied = [bool(one.tied) for one in result]
+        still = [not one.decided for one in result]
         calls, unpaired = (
-            np.mean([one.calls / one.all_calls for one in of]) for of in (found, apart)
+            np.mean([one.calls / one.all_calls for one in of]) for of in (result, apart)
         )
         print(f"{name:18}{calls:>8.1%}{unpaired:>10.1%}{np.mean(named):>7.0%}{np.mean(tied):>7.0%}"
               f"{np.mean(still):>7.0%}{np.mean(wrong):>7.1%}{np.mean(whole):>17.1%}")  # fmt: skip

@@ -112,17 +112,17 @@ def seconds_to_assign(weights: Weights) -> float:
 
 
 def main() -> None:
-    found = []
+    result = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         storage = Storage(f"sqlite:///{folder / FILE}")
         for i, work in enumerate((by_tickets, by_rows, by_sums, versions)):
             study = open_study(f"study {i}", ARMS, storage=storage, seed=1, floor=0.001)
-            found.append(work(study, folder))
+            result.append(work(study, folder))
             deciding = seconds_to_assign(study.weights()) if i else 0.0
         document = len(study.weights().to_json())
         storage.close()
-    tickets, rows, sums, version = found
+    tickets, rows, sums, version = result
     scales = {
         "100 a second, tickets": (0.0, 100 * tickets.seconds, 100 * tickets.stored),
         "10,000 a second, rows": (

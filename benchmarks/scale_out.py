@@ -46,12 +46,12 @@ def callers(port: int, study: str, seconds: float) -> int:
     """How many pairs the callers of one service got."""
 
     async def call() -> int:
-        found = [Caller(port, study) for _ in range(CALLERS)]
-        for one in found:
+        result = [Caller(port, study) for _ in range(CALLERS)]
+        for one in result:
             await one.open()
         until = time.perf_counter() + seconds
-        done = await asyncio.gather(*(one.pairs(0.0, until, 0.0) for one in found))
-        assert not sum(one.errors for one in found), "some were refused"
+        done = await asyncio.gather(*(one.pairs(0.0, until, 0.0) for one in result))
+        assert not sum(one.errors for one in result), "some were refused"
         return sum(done)
 
     return asyncio.run(call())
@@ -119,7 +119,7 @@ def main(seconds: float | None = None, share: float | None = None) -> None:
     if programs() is None:
         print(REASON)
         return
-    found: dict[str, Line] = {}
+    result: dict[str, Line] = {}
     server = Postgres()
     serve = ("-m", "belman", "serve", "--storage", server.url, "--port", "0", "--rate", "1e9")
     with ExitStack() as stack:
@@ -133,17 +133,17 @@ def main(seconds: float | None = None, share: float | None = None) -> None:
             stack.enter_context(kept_to(one.pid, share))
         for count in (1, 2, 4):
             some = services[:count]
-            found[f"{count} × own study"] = measured(some, own, server, seconds)
-            found[f"{count} × one study"] = measured(some, ["hot"], server, seconds)
+            result[f"{count} × own study"] = measured(some, own, server, seconds)
+            result[f"{count} × one study"] = measured(some, ["hot"], server, seconds)
         plain, ahead = alone(hot, seconds / 2.0)
     titles = ("pairs/s", "ms in services", "ms in the database")
-    columns = dict(zip(titles, map(list, zip(*found.values(), strict=True)), strict=True))
+    columns = dict(zip(titles, map(list, zip(*result.values(), strict=True)), strict=True))
     machine = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     kept = "" if share is None else f", {share:g} of a core each"
     title = f"Services on one PostgreSQL{kept}, {machine}"
-    print(Table({"services": list(found), **columns}, title))
-    one, two = found["1 × own study"], found["2 × own study"]
-    four = found["4 × own study"].rate
+    print(Table({"services": list(result), **columns}, title))
+    one, two = result["1 × own study"], result["2 × own study"]
+    four = result["4 × own study"].rate
     cost = two.service + two.database
     grown = f"{two.rate / one.rate:.2f} of one, four {four / one.rate:.2f}"
     print(f"  two services on studies of their own: {grown}")

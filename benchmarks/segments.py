@@ -30,8 +30,8 @@ def means(world: str, luck: np.random.Generator) -> Floats:
         return luck.uniform(0.1, 0.5, (SEGMENTS, ARMS))
     off = 0.06 if world == "mixed" else 0.0
     common = luck.uniform(0.1, 0.5, ARMS)
-    found: Floats = np.clip(common + off * luck.normal(size=(SEGMENTS, ARMS)), 0.01, 0.9)
-    return found
+    result: Floats = np.clip(common + off * luck.normal(size=(SEGMENTS, ARMS)), 0.01, 0.9)
+    return result
 
 
 def regret(player: str, world: str, run: int, turns: int) -> float:

@@ -53,10 +53,10 @@ class _Skipping(selectors.DefaultSelector):
     now = 0.0
 
     def select(self, timeout: float | None = None) -> list[Any]:
-        found = super().select(0)
-        if not found and timeout is not None:
+        result = super().select(0)
+        if not result and timeout is not None:
             self.now += max(timeout, 0.0)
-        return found
+        return result
 
 
 class QuickLoop(asyncio.SelectorEventLoop):
@@ -87,9 +87,9 @@ async def run(problem: Servers, settings: dict[str, Any], jobs: list[Arrival]) -
     async def serve(job: Arrival) -> None:
         with contextlib.suppress(Failed):
             async with dispatcher.job(job.job_class) as server:
-                place = problem.names.index(server)
-                await asyncio.sleep(float(job.seconds[place]))
-                if problem.fails(place, job, clock() - started):
+                position = problem.names.index(server)
+                await asyncio.sleep(float(job.seconds[position]))
+                if problem.fails(position, job, clock() - started):
                     raise Failed
         responses.append(clock() - started - job.time)
 

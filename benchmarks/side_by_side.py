@@ -172,9 +172,9 @@ def service(where: Path) -> float:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        found = re.search(r":(\d+)", server.stdout.readline())
-        assert found is not None
-        port, name = int(found[1]), f"study-{time.time_ns()}"
+        result = re.search(r":(\d+)", server.stdout.readline())
+        assert result is not None
+        port, name = int(result[1]), f"study-{time.time_ns()}"
         with closing(http.client.HTTPConnection("127.0.0.1", port)) as line:
             _send(line, "/api/studies", {"name": name, "arms": ARMS, "seed": 1})
         _load(port, name, 1.0)
@@ -239,15 +239,15 @@ def measured(what: str, checkout: Path, folder: str) -> float:
 def row(what: str, beside: Path, folder: str, rounds: int) -> str:
     """A line of the table, after rounds that alternate."""
     rates: dict[Path, list[float]] = {ROOT: [], beside: []}
-    for place, checkout in enumerate(rates):  # compiles and fills what there is to
-        (own := Path(folder, str(place))).mkdir(exist_ok=True)
+    for position, checkout in enumerate(rates):  # compiles and fills what there is to
+        (own := Path(folder, str(position))).mkdir(exist_ok=True)
         measured(what, checkout, str(own))
     for turn in range(rounds):
         order = [*enumerate(rates)]
-        for place, checkout in order if turn % 2 else reversed(order):
-            rates[checkout].append(measured(what, checkout, str(Path(folder, str(place)))))
+        for position, checkout in order if turn % 2 else reversed(order):
+            rates[checkout].append(measured(what, checkout, str(Path(folder, str(position)))))
     ratios = [one / other for one, other in zip(*rates.values(), strict=True)]
-    here, there = (statistics.median(found) for found in rates.values())
+    here, there = (statistics.median(result) for result in rates.values())
     middle = f"{statistics.median(ratios):6.3f}  ({min(ratios):.3f} to {max(ratios):.3f})"
     return f"{what:36} {here:12,.1f} {there:12,.1f}  {middle}"
 
@@ -265,8 +265,8 @@ def main() -> None:
     server = None if programs() is None else Postgres()
     try:
         if server is not None:
-            for place in ("0", "1"):
-                os.environ[f"BENCH_POSTGRESQL_{place}"] = server.database(f"checkout_{place}")
+            for position in ("0", "1"):
+                os.environ[f"BENCH_POSTGRESQL_{position}"] = server.database(f"checkout_{position}")
         print(f"{'':36} {'here':>12} {'beside':>12}  {'ratio':>6}")
         for what in MEASUREMENTS:
             if chosen.only and not any(part in what for part in chosen.only):

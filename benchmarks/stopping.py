@@ -33,13 +33,13 @@ def measure(problem: Stationary, runs: int) -> dict[str, tuple[float, float, flo
     """Of each player the share of errors, the upper end of its interval, and the mean number of
     turns.
     """
-    found = belman.explore(PLAYERS, problem, runs, SEED, delta=DELTA)
-    errors = chance_of_error(found, level=0.99)
+    result = belman.explore(PLAYERS, problem, runs, SEED, delta=DELTA)
+    errors = chance_of_error(result, level=0.99)
     return {
         name: (
             float(errors["mean"].sel(player=name)),
             float(errors["high"].sel(player=name)),
-            float(found.turns.sel(player=name).mean()),
+            float(result.turns.sel(player=name).mean()),
         )
         for name in PLAYERS
     }

@@ -37,27 +37,27 @@ def tables() -> dict[str, tuple[Floats, NDArray[Any]]]:
     from sklearn import datasets
     from statsmodels.datasets import fair
 
-    found = {}
+    result = {}
     for name, load in {
         "wine": datasets.load_wine,
         "breast cancer": datasets.load_breast_cancer,
     }.items():
         data = load()
-        found[name] = (np.asarray(data.data, dtype=np.float64), np.asarray(data.target))
+        result[name] = (np.asarray(data.data, dtype=np.float64), np.asarray(data.target))
     survey = fair.load_pandas().data
-    found["marriages"] = (
+    result["marriages"] = (
         survey.drop(columns=["rate_marriage", "affairs"]).to_numpy(dtype=np.float64),
         (survey["rate_marriage"] >= 4).to_numpy() + 2 * (survey["affairs"] > 0).to_numpy(),
     )
-    return found
+    return result
 
 
 def areas(total: Floats, turns: NDArray[np.int64]) -> Floats:
     """Of every run the area under the curve of the average reward so far, by all rewards (runs ×
     turns).
     """
-    found: Floats = np.trapezoid(total / turns, turns, axis=1) / (turns[-1] - turns[0])
-    return found
+    result: Floats = np.trapezoid(total / turns, turns, axis=1) / (turns[-1] - turns[0])
+    return result
 
 
 def ours(problem: TableArms, runs: int, turns: int) -> dict[str, Floats]:
@@ -67,7 +67,7 @@ def ours(problem: TableArms, runs: int, turns: int) -> dict[str, Floats]:
     linear = problems.TableArms(
         model=Linear(noise=0.5, unknown=True), contexts=problem.contexts, earnings=problem.earnings
     )
-    found = {}
+    result = {}
     for name, policy, world in (
         ("default", SharedBelMan(), problem),
         ("default, linear", SharedBelMan(), linear),
@@ -75,8 +75,8 @@ def ours(problem: TableArms, runs: int, turns: int) -> dict[str, Floats]:
         ("LinTS", LinTS(), linear),
     ):
         played = belman.simulate({name: policy}, world, turns, runs, seed=5, progress=False)
-        found[name] = areas(played.reward.values[0], played.turn.values)
-    return found
+        result[name] = areas(played.reward.values[0], played.turn.values)
+    return result
 
 
 def mabwiser(policy: Any, problem: TableArms, rows: NDArray[np.int64], seed: int) -> Floats:
@@ -129,7 +129,7 @@ def theirs(problem: TableArms, runs: int, turns: int) -> dict[str, Floats]:
         "contextualbandits LinUCB": lambda rows, s: contextualbandits(TheirUCB, problem, rows, s),
         "contextualbandits LinTS": lambda rows, s: contextualbandits(TheirTS, problem, rows, s),
     }
-    found = {}
+    result = {}
     for name, play in players.items():
         lives = []
         for run in range(runs):
@@ -139,8 +139,8 @@ def theirs(problem: TableArms, runs: int, turns: int) -> dict[str, Floats]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 lives.append(play(rows, run))
-        found[name] = areas(np.cumsum(lives, axis=1), np.arange(1, turns + 1))
-    return found
+        result[name] = areas(np.cumsum(lives, axis=1), np.arange(1, turns + 1))
+    return result
 
 
 def _beside(played: dict[str, Floats], player: str) -> tuple[float, float, float]:
@@ -160,9 +160,9 @@ def main(runs: int = 20, turns: int = 1_000) -> None:
         problem = problems.from_table(columns, labels)
         played = {**ours(problem, runs, turns), **theirs(problem, runs, turns)}
         rows += [(name, player, *_beside(played, player)) for player in played]
-        mean = {player: float(found.mean()) for player, found in played.items()}
+        mean = {player: float(result.mean()) for player, result in played.items()}
         mine = max(mean["LinUCB"], mean["LinTS"]) / mean["default"]
-        best = max(found for player, found in mean.items() if player not in OURS)
+        best = max(result for player, result in mean.items() if player not in OURS)
         best /= mean["default"]
         claims.append(Claim(f"other libraries' over the default, {name}", best, 1.0, ""))
         claims.append(Claim(f"ours, noise learnt, over the default, {name}", mine, 1.0, ""))

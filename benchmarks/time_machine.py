@@ -45,7 +45,7 @@ def documents(assigner: Eppo | None) -> tuple[dict[str, list[object]], Past]:
         versions.append(versions[-1].following(shares, published=float(i * each)))
     for i, weights in enumerate(versions):
         units = [f"u{one}" for one in range(i * each, (i + 1) * each)]
-        arms += [str(weights.arms[place]) for place in assign_many(weights, units).places]
+        arms += [str(weights.arms[position]) for position in assign_many(weights, units).positions]
     log = {"unit": [f"u{i}" for i in range(ROWS)], "time": list(range(ROWS)), "variation": arms,
            "reward": (rng.random(ROWS) < 0.3).astype(float).tolist()}  # fmt: skip
     return log, read_weights(versions)
@@ -56,9 +56,9 @@ def covered(means: tuple[float, ...], repeats: bool) -> dict[str, float]:
     rng, inside = np.random.default_rng(3), dict[str, list[bool]]()
     for i in range(LOGS):
         log, history = adapting(rng, 8, 250, means, repeats=repeats, name=f"{i}-")
-        found = time_machine(log, read_payloads(history))
+        result = time_machine(log, read_payloads(history))
         for arm, mean in zip(ARMS, means, strict=True):
-            for one in found[arm].values:
+            for one in result[arm].values:
                 low, high = one.one_look
                 inside.setdefault(one.estimator, []).append(low <= mean <= high)
     return {name: float(np.mean(hits)) for name, hits in inside.items()}
@@ -73,9 +73,9 @@ def main() -> None:
     ):
         time_machine({key: cells[:1_000] for key, cells in log.items()}, past)  # compiles
         started = time.process_time()
-        found = time_machine(log, past)
+        result = time_machine(log, past)
         spent = time.process_time() - started
-        assert found.account.used == ROWS
+        assert result.account.used == ROWS
         what = f"seconds of the processor for 10⁶ rows, {VERSIONS} versions, {name}"
         claims.append(Claim(what, spent, 10.0, "s"))
     if "--speed" not in sys.argv:

@@ -29,7 +29,7 @@ LONGEST = 60.0
 
 def built_in(patients: int, wanted: list[str]) -> dict[str, Policy]:
     """Every policy by name that plays two yes-or-no arms."""
-    found = {}
+    result = {}
     for name in wanted or [*POLICIES, *spec.PRESETS]:
         try:
             settings = f":{GIVEN[name]}" if name in GIVEN else ""
@@ -39,8 +39,8 @@ def built_in(patients: int, wanted: list[str]) -> dict[str, Policy]:
         except BelmanError as error:
             print(f"{name} is left out: {error}")
             continue
-        found[name] = policy
-    return found
+        result[name] = policy
+    return result
 
 
 def seconds(name: str, policy: Policy, patients: int) -> tuple[float, bool]:

@@ -52,9 +52,9 @@ def upper(wrong: int, runs: int) -> float:
     return 1.0 if wrong == runs else float(stats.beta.ppf(0.995, wrong + 1, runs - wrong))
 
 
-def errors(found: Watched) -> int:
+def errors(result: Watched) -> int:
     """Runs that were decided for an arm that is not the best."""
-    return int((found.decided & ~found.right).sum())
+    return int((result.decided & ~result.right).sum())
 
 
 def separated(runs: int) -> tuple[list[Claim], dict[str, str]]:
@@ -132,15 +132,15 @@ def calibrated(runs: int) -> tuple[list[Claim], dict[str, str]]:
     claims, notes, split = [], {}, None
     problem, runs = RandomStationary(FAMILY, 2, FAMILY.prior), 2 * runs
     for name, player in PLAYERS.items():
-        found = watch(player, problem, belman.measures.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
-        right = float(found.right[found.decided].mean())
+        result = watch(player, problem, belman.measures.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
+        right = float(result.right[result.decided].mean())
         claims.append(Claim(f"sure at 95 %, {name}: right", right, 0.94, "", more=True))
         claims.append(Claim(f"sure at 95 %, {name}: right", right, 0.96, ""))
-        split = split or found
+        split = split or result
         notes[f"sure, {name}"] = (
-            f"{found.decided.mean():.3f} decided in {PRIOR_TURNS:,} turns, {right:.4f} right, "
-            f"turns ×{_ratio(found.turns, split.turns):.2f}, conversions lost "
-            f"×{_ratio(found.lost, split.lost):.2f} of the fixed split's"
+            f"{result.decided.mean():.3f} decided in {PRIOR_TURNS:,} turns, {right:.4f} right, "
+            f"turns ×{_ratio(result.turns, split.turns):.2f}, conversions lost "
+            f"×{_ratio(result.lost, split.lost):.2f} of the fixed split's"
         )
     return claims, notes
 
@@ -170,8 +170,8 @@ def ratio_test(runs: int) -> tuple[list[Claim], dict[str, str]]:
         )
         notes[f"sample ratio, {name}"] = f"{false} false alarms of {studies} studies"
     for lost in (0.02, 0.05, 0.1):
-        found = np.mean([alarm(rng, lost, plans["even"]) for _ in range(studies // 10)])
-        notes[f"sample ratio, {lost:.0%} of one arm lost"] = f"found in {found:.3f} of studies"
+        result = np.mean([alarm(rng, lost, plans["even"]) for _ in range(studies // 10)])
+        notes[f"sample ratio, {lost:.0%} of one arm lost"] = f"found in {result:.3f} of studies"
     hits = 0
     for _ in range(studies // 10):
         given = rng.binomial(TICKETS, 0.5)

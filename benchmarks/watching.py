@@ -125,8 +125,9 @@ def watch(
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.2, 0.5])
-    >>> found = watch(belman.Uniform(), problem, belman.measures.Separated(0.05), 2_000, 50, seed=7)
-    >>> bool(found.decided.all()), bool(found.right.all())
+    >>> result = watch(belman.Uniform(), problem, belman.measures.Separated(0.05), 2_000, 50,
+    seed=7)
+    >>> bool(result.decided.all()), bool(result.right.all())
     (True, True)
     """
     family, arms = problem.family, problem.arms

@@ -149,10 +149,10 @@ def _bet_on_success(row, gains, share, mine, true_gain):
 @kernel
 def _from_moments(total, squares, bound, stakes, costs, prior):
     """The capital of bets from moments, on one side."""
-    found, scaled, spread = 0.0, total / bound, squares / (bound * bound)
+    result, scaled, spread = 0.0, total / bound, squares / (bound * bound)
     for j in range(stakes.size):
-        found += prior[j] * math.exp(stakes[j] * scaled - costs[j] * spread)
-    return found
+        result += prior[j] * math.exp(stakes[j] * scaled - costs[j] * spread)
+    return result
 
 
 @kernel
@@ -348,8 +348,8 @@ def watch_lift(
     decisions.
 
     >>> import belman
-    >>> found = watch_lift(belman.problems.bernoulli([0.2, 0.4]), 3_000, 20, most=0.0)
-    >>> bool(found.decided.all()), bool(found.right.all())
+    >>> result = watch_lift(belman.problems.bernoulli([0.2, 0.4]), 3_000, 20, most=0.0)
+    >>> bool(result.decided.all()), bool(result.right.all())
     (True, True)
     """
     family, arms, policy = problem.family, problem.arms, policy or BelMan()
@@ -360,7 +360,7 @@ def watch_lift(
     deal, index = Deal.blank(arms, family.dimension), np.zeros(arms)
     call = bind_policy(call_choose, *bound, index)
     dealing = bind_policy(call_deal, *bound, index, kept=block.copy(), block=block, deal=deal)
-    found = Lifts(
+    result = Lifts(
         np.zeros(runs, np.int64), np.zeros(runs, np.int64), np.zeros(runs, np.bool_),
         np.zeros(runs), np.zeros(runs, np.bool_), np.zeros(runs, np.bool_),
     )  # fmt: skip
@@ -368,7 +368,7 @@ def watch_lift(
     pairs = np.zeros((arms - 1, stakes.size))
     wins, sums = np.zeros((arms - 1, RATIOS.points.size)), np.zeros((arms - 1, 7))
     bets = _Bets(pairs, pairs.copy(), pairs.copy(), pairs.copy(), wins, sums)
-    given: dict[str, Any] = {name: getattr(found, name) for name in Lifts._fields if name != "arm"}
+    given: dict[str, Any] = {name: getattr(result, name) for name in Lifts._fields if name != "arm"}
     entry(watch_lifts, family=family.kernels)(
         constants=family.constants,
         prior=np.array(family.prior),
@@ -398,18 +398,18 @@ def watch_lift(
         gains=np.expm1(RATIOS.points),
         ratio_prior=_masses(RATIOS.points, RATIOS.log_prior(RATIOS.points)),
         bets=bets,
-        arms=found.arm,
+        arms=result.arm,
         **given,
     )
-    return found
+    return result
 
 
 def _masses(points: Floats, log_density: Floats) -> Floats:
     """Return the masses of points by the trapezoidal rule."""
     steps = np.diff(points)
     widths = 0.5 * (np.append(steps, 0.0) + np.insert(steps, 0, 0.0))
-    found: Floats = widths * np.exp(log_density)
-    return found
+    result: Floats = widths * np.exp(log_density)
+    return result
 
 
 def _one_side(grid: Grid) -> tuple[Floats, Floats]:

@@ -117,14 +117,14 @@ async def _flood(port: int, until: float) -> int:
 
 async def _pings(port: int, until: float) -> list[float]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    found = []
+    result = []
     while time.perf_counter() < until:
         started = time.perf_counter()
         await _get(reader, writer, "/ping")
-        found.append(1e3 * (time.perf_counter() - started))
+        result.append(1e3 * (time.perf_counter() - started))
         await asyncio.sleep(EVERY)
     writer.close()
-    return found
+    return result
 
 
 async def _measure(port: int, seconds: float) -> tuple[float, float, float]:
@@ -161,15 +161,15 @@ def play(way: str, storage: str, seconds: float, workers: int) -> tuple[float, f
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
     workers = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    found = {}
+    result = {}
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/studies.db"
         study = belman.open_study("page", ARMS, storage=url, seed=1)
         study.publish(10_000)
         study.storage.close()
         for way in WAYS:
-            found[way] = play(way, url, seconds, workers)
-    rows = list(found.values())
+            result[way] = play(way, url, seconds, workers)
+    rows = list(result.values())
     columns = {
         "in an async def": list(WAYS.values()),
         "requests/s": [round(rate) for rate, _, _ in rows],
@@ -180,7 +180,10 @@ def main() -> None:
     several = f"{workers} worker{'s' if workers > 1 else ''}, {CONNECTIONS} connections"
     print(Table(columns, f"{several}, {seconds:g} s each"))
     print()
-    faster, shorter = found["async"][0] / found["study"][0], found["async"][1] / found["study"][1]
+    faster, shorter = (
+        result["async"][0] / result["study"][0],
+        result["async"][1] / result["study"][1],
+    )
     claims = [Claim("requests a second", faster, 1.2, "times", more=True)]
     if workers == 1:  # of several the one that is pinged may have nothing to do
         claims.append(Claim("a ping, median", shorter, 0.5, "times"))

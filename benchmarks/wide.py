@@ -131,9 +131,9 @@ def play(player: str, columns: int, options: argparse.Namespace, seed: int) -> l
     if make is Ours:
         import belman  # noqa: F401 (what is compiled once is not a decision's)
 
-        for place, one in enumerate(levels.tolist()):
+        for position, one in enumerate(levels.tolist()):
             row = warm.row(one)
-            warm.tell(row, warm.ask(row), place % 2)
+            warm.tell(row, warm.ask(row), position % 2)
     before, spent, lost = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, 0.0, []
     agent = make(player, options.set, options.arms, seed)
     for _ in range(0, options.turns, _CHUNK):
@@ -155,17 +155,17 @@ def play(player: str, columns: int, options: argparse.Namespace, seed: int) -> l
 def held(columns: int, options: argparse.Namespace, seed: int) -> float:
     """The share of intervals in the last half that hold the truth, looked at every 20th turn."""
     world = World(seed, columns, options.set, options.arms)
-    player, found = Ours("diagonal", options.set, options.arms, seed), list[bool]()
+    player, result = Ours("diagonal", options.set, options.arms, seed), list[bool]()
     levels, chances, luck = world.people_of(options.turns)
     for at, one in enumerate(levels.tolist()):
         row = player.row(one)
         if at >= options.turns // 2 and at % 20 == 0:
             table = player.agent.beliefs(context=row)
             ends = zip(table["low"], table["high"], chances[at], strict=True)
-            found += [low <= chance <= high for low, high, chance in ends]
+            result += [low <= chance <= high for low, high, chance in ends]
         arm = player.ask(row)
         player.tell(row, arm, int(luck[at] < chances[at, arm]))
-    return float(np.mean(found))
+    return float(np.mean(result))
 
 
 def main() -> None:
@@ -196,9 +196,9 @@ def main() -> None:
     print("".join(f"{word:>14}" for word in head))
     for columns in options.columns:
         for player in options.players:
-            found = np.array([_apart(player, columns, options, s) for s in range(options.seeds)])
-            regret, last, took, grown, size = found.mean(axis=0)
-            error = found[:, 0].std(ddof=1) / options.seeds**0.5 if options.seeds > 1 else np.nan
+            result = np.array([_apart(player, columns, options, s) for s in range(options.seeds)])
+            regret, last, took, grown, size = result.mean(axis=0)
+            error = result[:, 0].std(ddof=1) / options.seeds**0.5 if options.seeds > 1 else np.nan
             cells = (f"{regret:.0f}", f"{error:.0f}", f"{last:.4f}", f"{took:.0f}", f"{grown:.1f}")
             cells = (f"{columns:,}", player, *cells, f"{size:,.0f}" if size else "")
             print("".join(f"{cell:>14}" for cell in cells), flush=True)
@@ -216,8 +216,8 @@ def _apart(player: str, columns: int, options: argparse.Namespace, seed: int) ->
     told = subprocess.run(
         [*map(str, words), "--play", str(seed)], check=True, capture_output=True, text=True
     )
-    found: list[float] = json.loads(told.stdout.strip().splitlines()[-1])
-    return found
+    result: list[float] = json.loads(told.stdout.strip().splitlines()[-1])
+    return result
 
 
 if __name__ == "__main__":

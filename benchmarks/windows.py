@@ -71,8 +71,8 @@ def crowd(storage: str, processes: int, decisions: int) -> dict[str, int]:
             if child == 0:
                 code = 1
                 try:
-                    found = worker(open_study("windows", storage=storage), decisions, number)
-                    Path(folder, str(number)).write_text(json.dumps(found))
+                    result = worker(open_study("windows", storage=storage), decisions, number)
+                    Path(folder, str(number)).write_text(json.dumps(result))
                     code = 0
                 finally:
                     os._exit(code)
@@ -108,11 +108,11 @@ def seconds_per_pair(study: Study, pairs: int = 300) -> float:
 
 def costs(folder: str) -> list[Claim]:
     """Pairs and reads with a window, beside those without one; blocks alternate."""
-    place = f"sqlite:///{folder}/costs.db?synchronous=normal"
+    position = f"sqlite:///{folder}/costs.db?synchronous=normal"
     now = [time.time()]
-    plain = open_study("plain", range(20), storage=place, seed=1)
+    plain = open_study("plain", range(20), storage=position, seed=1)
     rolling = open_study(
-        "rolling", range(20), storage=place, window=60.0, early=False, clock=lambda: now[0]
+        "rolling", range(20), storage=position, window=60.0, early=False, clock=lambda: now[0]
     )
     for study in (plain, rolling):
         study.ask(OUT // 10)
@@ -147,9 +147,14 @@ def early_costs(folder: str) -> list[Claim]:
     """What learning before the window closes costs, and that it does not grow with open tickets;
     CPU time, in blocks that alternate.
     """
-    place = f"sqlite:///{folder}/early.db?synchronous=normal"
+    position = f"sqlite:///{folder}/early.db?synchronous=normal"
     now = [time.time()]
-    rule: dict[str, Any] = {"storage": place, "window": 7200.0, "clock": lambda: now[0], "seed": 1}
+    rule: dict[str, Any] = {
+        "storage": position,
+        "window": 7200.0,
+        "clock": lambda: now[0],
+        "seed": 1,
+    }
     waiting = open_study("waiting", ARMS, early=False, **rule)
     early, crowded = (open_study(name, ARMS, **rule) for name in ("early", "crowded"))
     studies = (waiting, early, crowded)

@@ -41,12 +41,12 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as browsers:
-        found = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        result = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
-            yield found
+            yield result
         finally:
             with limited(PAGE_HANG):
-                found.close()
+                result.close()
 
 
 @contextmanager
@@ -64,11 +64,11 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def _children(process: int) -> set[int]:
-    found: set[int] = set()
+    result: set[int] = set()
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError):  # it has ended meanwhile
-            found |= {int(child) for child in task.read_text().split()}
-    return found
+            result |= {int(child) for child in task.read_text().split()}
+    return result
 
 
 def _end_browsers() -> None:

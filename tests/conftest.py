@@ -21,10 +21,10 @@ hypothesis.settings.load_profile("patient")
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Iterator[None]:
     """Look for examples in the package and in pages, and not in every test once more."""
-    found = yield
+    result = yield
     if file_path.name.startswith("test_"):
-        return [one for one in found if isinstance(one, pytest.Module)]
-    return found
+        return [one for one in result if isinstance(one, pytest.Module)]
+    return result
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -44,27 +44,27 @@ def _command(process: str) -> str:
 
 def _processes() -> set[str]:
     """Child processes, with their command."""
-    found = set()
+    result = set()
     for task in Path("/proc/self/task").glob("*/children"):
         try:
             for child in task.read_text().split():
                 command = _command(child)
                 if not any(kept in command for kept in _KEPT_PROCESSES):
-                    found.add(f"process {child}, {command[:200] or 'ended, never waited for'}")
+                    result.add(f"process {child}, {command[:200] or 'ended, never waited for'}")
         except OSError:  # it has ended meanwhile
             continue
-    return found
+    return result
 
 
 def _descriptors() -> dict[str, str]:
     """What is open, by the number of its descriptor."""
-    found = {}
+    result = {}
     for number in os.listdir("/proc/self/fd") if Path("/proc/self/fd").exists() else ():
         try:
-            found[number] = os.readlink(f"/proc/self/fd/{number}")
+            result[number] = os.readlink(f"/proc/self/fd/{number}")
         except OSError:  # the listing itself, closed by now
             continue
-    return found
+    return result
 
 
 def _connections() -> set[str]:
@@ -76,9 +76,15 @@ def _connections() -> set[str]:
 
 def _opened(before: dict[str, str]) -> set[str]:
     """Files and connections that are open and were not."""
-    new = {place for number, place in _descriptors().items() if before.get(number) != place}
-    files = {place for place in new if place.startswith("/") and not _KEPT_FILES.search(place)}
-    sockets = {place for place in new if place.startswith("socket:")}
+    new = {
+        position for number, position in _descriptors().items() if before.get(number) != position
+    }
+    files = {
+        position
+        for position in new
+        if position.startswith("/") and not _KEPT_FILES.search(position)
+    }
+    sockets = {position for position in new if position.startswith("socket:")}
     return files | (sockets & _connections() if sockets else set())
 
 

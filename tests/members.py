@@ -60,7 +60,7 @@ def random_beliefs(
 
 
 def random_rewards(family: Family, rng: np.random.Generator, size: int) -> list[float]:
-    """Possible rewards of a family, drawn from no law in particular."""
+    """Possible rewards of a family, drawn from no distribution in particular."""
     return {
         "bernoulli": rng.integers(0, 2, size).astype(float),
         "poisson": rng.poisson(2.0, size).astype(float),

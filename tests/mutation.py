@@ -155,7 +155,7 @@ def read_map(
         for case in ElementTree.parse(folder / f"{room}.xml").iter("testcase"):
             name = f"{case.get('classname')}.{str(case.get('name')).partition('[')[0]}"
             seconds[name] += float(case.get("time", 0.0))
-    found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    result: dict[tuple[str, int], set[str]] = defaultdict(set)
     files: dict[str, set[str]] = defaultdict(set)
     for room in there:
         data = CoverageData(str(folder / f"cov.{room}"))
@@ -163,9 +163,9 @@ def read_map(
         for path in data.measured_files():
             own = path[path.index("src/belman/") :]
             for line, tests in data.contexts_by_lineno(path).items():
-                found[own, line] |= {test for test in tests if test in seconds}
-                files[own] |= found[own, line]
-    return found, files, seconds
+                result[own, line] |= {test for test in tests if test in seconds}
+                files[own] |= result[own, line]
+    return result, files, seconds
 
 
 def node_of(test: str) -> str:
@@ -222,13 +222,13 @@ def judge(root: Path, mutant: Mutant, tests: list[str], out: Path) -> str:
 
 def quickest(tests: set[str], seconds: dict[str, float]) -> list[str]:
     """The tests that are run for a line: the quickest, for as long as a run may take."""
-    found, total = list[str](), 0.0
+    result, total = list[str](), 0.0
     for test in sorted(tests, key=lambda test: (seconds[test], test)):
         total += seconds[test]
         if total > 0.5 * SECONDS:
             break
-        found.append(test)
-    return found
+        result.append(test)
+    return result
 
 
 def blamed(out: Path) -> list[str]:
@@ -273,20 +273,20 @@ def main() -> None:
         tests = set().union(*(lines.get((mutant.path, line), set()) for line in own))
         tests = tests or of_file[mutant.path]  # a line that runs as its module is imported
         chosen = quickest(tests - unsound, seconds)
-        found, by = judge(root, mutant, chosen, given.folder / "out"), ""
-        while found == "failed":  # only if the same test passes where nothing is broken
+        result, by = judge(root, mutant, chosen, given.folder / "out"), ""
+        while result == "failed":  # only if the same test passes where nothing is broken
             by = (blamed(given.folder / "out") or [mutant.path])[0]
             if by in sound or run(root, [by], given.folder / "control") == "passed":
                 sound.add(by)
                 break
             unsound |= {test for test in chosen if node_of(test) == by.partition("[")[0]}
             if not unsound & set(chosen):
-                found = "broken"
+                result = "broken"
                 break
             chosen = [test for test in chosen if test not in unsound]
-            found = judge(root, mutant, chosen, given.folder / "out")
-        counts[found] += 1
-        said = {"mutant": i, "found": found, "tests": len(tests), "by": by, "what": str(mutant)}
+            result = judge(root, mutant, chosen, given.folder / "out")
+        counts[result] += 1
+        said = {"mutant": i, "found": result, "tests": len(tests), "by": by, "what": str(mutant)}
         print(json.dumps(said, ensure_ascii=False), flush=True)
     shutil.rmtree(root)
     noticed = counts["failed"] + counts["hung"]

@@ -70,7 +70,9 @@ def gamma_chances(a: float, x: Any) -> tuple[Any, Any, Any]:
 
 
 def student_chances(freedom: float, x: Any) -> tuple[Any, Any, Any]:
-    """P(X ≤ x), P(X > x) and |x| f(x) under Student's law, x ≠ 0: ν/(ν + X²) is Beta(ν/2, ½)."""
+    """P(X ≤ x), P(X > x) and |x| f(x) under Student's distribution, x ≠ 0: ν/(ν + X²) is Beta(ν/2,
+    ½).
+    """
     square = mp.mpf(x) ** 2
     total = mp.mpf(freedom) + square
     below, _, front = beta_chances(
@@ -80,7 +82,7 @@ def student_chances(freedom: float, x: Any) -> tuple[Any, Any, Any]:
 
 
 def normal_chances(x: Any) -> tuple[Any, Any, Any]:
-    """P(X ≤ x), P(X > x) and |x| f(x) under the standard normal law."""
+    """P(X ≤ x), P(X > x) and |x| f(x) under the standard normal distribution."""
     x = mp.mpf(x)
     return (
         mp.erfc(-x / mp.sqrt(2)) / 2,
@@ -216,13 +218,13 @@ def normal_gamma_grid(belief: Any) -> tuple[Any, Any]:
     return points.reshape(-1, 2), (weight[:, None] * share / share.sum()).ravel()
 
 
-# Reward laws, from scipy.stats.
+# Reward distributions, from scipy.stats.
 
 
 @dataclass(frozen=True)
-class RewardLaw:
-    """A law of rewards: the logarithm of its density or masses, its distribution function and where
-    it lives.
+class RewardDistribution:
+    """A distribution of rewards: the logarithm of its density or masses, its distribution function
+    and where it lives.
     """
 
     log_density: Callable[[Any], Any]
@@ -261,33 +263,37 @@ class RewardLaw:
         mean = float(weight @ x)
         return mean, float(weight @ (x - mean) ** 2)
 
-    def divergence(self, other: RewardLaw) -> float:
+    def divergence(self, other: RewardDistribution) -> float:
         """KL(self ‖ other)."""
         x, weight = self.grid()
         x, weight = x[weight > 0], weight[weight > 0]
         return float(weight @ (self.log_density(x) - other.log_density(x)))
 
 
-def _cut_exponential(rate: Any, bound: float) -> RewardLaw:
-    law = stats.expon(scale=1 / rate)
-    return RewardLaw(
-        lambda x: np.where(np.asarray(x) < bound, law.logpdf(x), law.logsf(bound)),
-        lambda x: np.where(np.asarray(x) < bound, law.cdf(x), 1.0),
+def _cut_exponential(rate: Any, bound: float) -> RewardDistribution:
+    distribution = stats.expon(scale=1 / rate)
+    return RewardDistribution(
+        lambda x: np.where(
+            np.asarray(x) < bound, distribution.logpdf(x), distribution.logsf(bound)
+        ),
+        lambda x: np.where(np.asarray(x) < bound, distribution.cdf(x), 1.0),
         (0.0, bound),
         atom=bound,
     )
 
 
-def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
-    """The law f_θ of a family (θ may be arrays), or None for a family that is not known here."""
+def reward_distribution(family: Any, *theta: Any) -> RewardDistribution | None:
+    """The distribution f_θ of a family (θ may be arrays), or None for a family that is not known
+    here.
+    """
 
-    def continuous(law: Any, low: float, high: float) -> RewardLaw:
-        return RewardLaw(law.logpdf, law.cdf, (low, high))
+    def continuous(distribution: Any, low: float, high: float) -> RewardDistribution:
+        return RewardDistribution(distribution.logpdf, distribution.cdf, (low, high))
 
-    def discrete(law: Any, low: float, high: float) -> RewardLaw:
-        return RewardLaw(law.logpmf, law.cdf, (low, high), discrete=True)
+    def discrete(distribution: Any, low: float, high: float) -> RewardDistribution:
+        return RewardDistribution(distribution.logpmf, distribution.cdf, (low, high), discrete=True)
 
-    laws: dict[str, Callable[..., RewardLaw]] = {
+    distributions: dict[str, Callable[..., RewardDistribution]] = {
         "bernoulli": lambda p: discrete(stats.bernoulli(p), 0, 1),
         "exponential": lambda rate: continuous(stats.expon(scale=1 / rate), 0, math.inf),
         "bounded-exponential": lambda rate: _cut_exponential(rate, family.bound),
@@ -298,7 +304,7 @@ def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
         ),
         "gamma": lambda rate: continuous(stats.gamma(family.shape, scale=1 / rate), 0, math.inf),
         "geometric": lambda p: discrete(stats.geom(p), 1, math.inf),
-        "log-normal": lambda mean, precision: RewardLaw(
+        "log-normal": lambda mean, precision: RewardDistribution(
             lambda x: stats.norm.logpdf(np.log(x), mean, precision**-0.5) - np.log(x),
             lambda x: stats.norm.cdf(np.log(x), mean, precision**-0.5),
             (0, math.inf),
@@ -306,11 +312,13 @@ def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
         "chi-squared": lambda half: continuous(stats.chi2(2 * half), 0, math.inf),
         "beta": lambda a: continuous(stats.beta(a, family.b), 0, 1),
     }
-    return laws[family.name](*theta) if family.name in laws else None
+    return distributions[family.name](*theta) if family.name in distributions else None
 
 
 def unknown_variance_divergence(mean: float, other: float, variance: float) -> float:
-    """The least KL from N(mean, variance) to a normal law of the other mean, over its variance."""
+    """The least KL from N(mean, variance) to a normal distribution of the other mean, over its
+    variance.
+    """
     candidates = variance * np.exp(np.linspace(-12, 12, 200_001))
     return float(
         np.min(
@@ -321,14 +329,17 @@ def unknown_variance_divergence(mean: float, other: float, variance: float) -> f
 
 
 def log_normal_divergence(mean: float, other: float, variance: float) -> float:
-    """The least KL from the log-normal law of that mean and variance to one of the other mean."""
+    """The least KL from the log-normal distribution of that mean and variance to one of the other
+    mean.
+    """
     own = math.log1p(variance / mean**2)
     rivals = own * np.exp(np.linspace(-6, 6, 400_001))
     apart = math.log(mean / other) - (own - rivals) / 2
     return float(np.min(np.log(rivals / own) + (own + apart**2) / rivals - 1)) / 2
 
 
-#: Where the mean does not fix the law: the least KL from that mean and variance to the other mean.
+#: Where the mean does not fix the distribution: the least KL from that mean and variance to the
+#: other mean.
 LEAST_DIVERGENCES = {
     "gaussian-unknown": unknown_variance_divergence,
     "log-normal": log_normal_divergence,

@@ -35,23 +35,25 @@ class Bernoulli:
 
     @classmethod
     def barycentre(cls, target):
-        """The Beta law with those mean parameters, by SciPy's root finder in the logarithms."""
+        """The Beta distribution with those mean parameters, by SciPy's root finder in the
+        logarithms.
+        """
         start = np.log([1.0, 1.0])
-        found = optimize.root(
+        result = optimize.root(
             lambda u: cls.mean_parameters(np.exp(u)) - target,
             start,
             tol=1e-13,
             options={"maxfev": 2_000},
         )
-        assert np.abs(found.fun).max() < 1e-9, found
-        return tuple(np.exp(found.x))
+        assert np.abs(result.fun).max() < 1e-9, result
+        return tuple(np.exp(result.x))
 
     @classmethod
     def kl(cls, belief, other):
         gain = (np.array(belief) - other) @ cls.mean_parameters(belief)
         return gain + special.betaln(*other) - special.betaln(*belief)
 
-    law = staticmethod(stats.beta)
+    distribution = staticmethod(stats.beta)
 
 
 class Exponential:
@@ -98,7 +100,7 @@ class Exponential:
         )
 
     @staticmethod
-    def law(a, b):
+    def distribution(a, b):
         return stats.gamma(a, scale=1.0 / b)
 
 
@@ -144,13 +146,13 @@ class Gaussian:
         return 0.5 * (ratio - 1.0 - math.log(ratio) + other[1] * (belief[0] - other[0]) ** 2)
 
     @staticmethod
-    def law(m, k):
+    def distribution(m, k):
         return stats.norm(m, k**-0.5)
 
 
 def kl_by_quadrature(family, belief, other):
     """The twin of the twin: ∫ b ln(b/c), for a test of the closed forms above."""
-    first, second = family.law(*belief), family.law(*other)
+    first, second = family.distribution(*belief), family.distribution(*other)
     ends = first.ppf([1e-13, 1.0 - 1e-13])
     return integrate.quad(
         lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)),
@@ -186,13 +188,13 @@ class NaiveBelMan:
         self.rewards[arm].append(reward)
 
     def beliefs(self) -> list[tuple[float, float]]:
-        found = []
+        result = []
         for rewards in self.rewards:
             belief = self.family.prior
             for reward in rewards:
                 belief = self.family.update(belief, reward)
-            found.append(belief)
-        return found
+            result.append(belief)
+        return result
 
     def indices(self) -> list[float]:
         """The index of every arm at turn t = rewards told + 1."""

@@ -30,10 +30,10 @@ def floors(project: Mapping[str, Any]) -> Iterator[str]:
         name = re.split(r"[\[>=;]", line)[0]
         if own or name in _TOOLS or line in extras.get("bench", ()):
             continue
-        found = _FLOOR.fullmatch(line)
-        if found is None:
+        result = _FLOOR.fullmatch(line)
+        if result is None:
             raise ValueError(f"{line!r} says no oldest version: write name>=version")
-        yield f"{found[1]}=={found[3]}{found[4] or ''}"
+        yield f"{result[1]}=={result[3]}{result[4] or ''}"
 
 
 if __name__ == "__main__":

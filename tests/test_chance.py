@@ -1,4 +1,4 @@
-"""The generator against its definition in whole numbers, and its laws against SciPy's.
+"""The generator against its definition in whole numbers, and its distributions against SciPy's.
 
 Each statistical test raises a false alarm with chance 1e-6 if its seed were drawn anew (p-values
 must exceed 1e-6).
@@ -46,28 +46,28 @@ def fill_words(rng, out):
 
 
 @kernel
-def fill(law, rng, first, second, out):
+def fill(distribution, rng, first, second, out):
     for i in range(out.size):
-        if law == 0:
+        if distribution == 0:
             out[i] = chance.uniform(rng)
-        elif law == 1:
+        elif distribution == 1:
             out[i] = chance.below(rng, int(first))
-        elif law == 2:
+        elif distribution == 2:
             out[i] = chance.normal(rng)
-        elif law == 3:
+        elif distribution == 3:
             out[i] = chance.gamma(rng, first)
-        elif law == 4:
+        elif distribution == 4:
             out[i] = chance.log_gamma_draw(rng, first)
         else:
             out[i] = chance.beta(rng, first, second)
 
 
-def draws(law, first=0.0, second=0.0, seed=1, size=DRAWS):
+def draws(distribution, first=0.0, second=0.0, seed=1, size=DRAWS):
     out = np.empty(size)
-    laws = ("uniform", "below", "normal", "gamma", "log gamma", "beta")
+    distributions = ("uniform", "below", "normal", "gamma", "log gamma", "beta")
     rng = chance.generator(seed)
     given = {"first": float(first), "second": float(second)}
-    entry(fill)(law=laws.index(law), rng=rng, **given, out=out)
+    entry(fill)(distribution=distributions.index(distribution), rng=rng, **given, out=out)
     return out
 
 
@@ -169,9 +169,9 @@ def test_uniform_never_reaches_the_ends():
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
 def test_below(count):
-    found = np.bincount(draws("below", count).astype(int), minlength=count)
-    assert found.size == count
-    assert count == 1 or stats.chisquare(found).pvalue > ALARM
+    result = np.bincount(draws("below", count).astype(int), minlength=count)
+    assert result.size == count
+    assert count == 1 or stats.chisquare(result).pvalue > ALARM
 
 
 def test_below_largest_draw_stays_below():
@@ -237,8 +237,8 @@ def test_beta_of_a_tiny_second_shape_is_mirrored():
 
 
 def test_beta_of_tiny_shapes():
-    """Beta(0.001, 0.5): most draws underflow to 0, with the chance that the law gives to numbers
-    under 1e-308.
+    """Beta(0.001, 0.5): most draws underflow to 0, with the chance that the distribution gives to
+    numbers under 1e-308.
     """
     a, b = 1e-3, 0.5
     x = draws("beta", a, b)

@@ -20,10 +20,10 @@ Pairs = Annotated[dict[Count, Pair], COLUMNS]
 
 
 def test_columns_are_written_in_runs_and_read():
-    found = {number: Pair(7, "a") for number in range(1, 1_000)}
-    content = codec.write(found, Pairs)
+    result = {number: Pair(7, "a") for number in range(1, 1_000)}
+    content = codec.write(result, Pairs)
     assert content["one"] == ["runs", [7, 999]]
-    assert codec.read(Pairs, content, {}) == found
+    assert codec.read(Pairs, content, {}) == result
 
 
 @pytest.mark.parametrize("rows", [2**24 + 1, 2**40, 2**53, -1, True])

@@ -79,9 +79,9 @@ def test_sums_teach_what_their_rows_teach(database, studies):
         rows.append((f"u{i}", version, arm, float(rng.random() < 0.3)))
     database.execute("create table outcome (unit text, version int, arm text, reward int)")
     database.executemany("insert into outcome values (?, ?, ?, ?)", rows)
-    found = database.sql(macro("belman_sums", "outcome"))
+    result = database.sql(macro("belman_sums", "outcome"))
     studies[0].observe(database.table("outcome"))
-    assert studies[1].observe(found, key="2026-11-17") == n
+    assert studies[1].observe(result, key="2026-11-17") == n
     one, other = (study.beliefs() for study in studies)
     assert str(one) == str(other)
 
@@ -112,8 +112,12 @@ def filled(database):
 
 def test_outcomes_are_those_of_windows_that_closed_within_the_batch(database):
     filled(database)
-    found = database.sql(macro("belman_outcomes", "assignment", "event", **DAY)).fetchall()
-    assert {(row[0], float(row[3])) for row in found} == {("told", 4.0), ("mute", 0), ("once", 3.0)}
+    result = database.sql(macro("belman_outcomes", "assignment", "event", **DAY)).fetchall()
+    assert {(row[0], float(row[3])) for row in result} == {
+        ("told", 4.0),
+        ("mute", 0),
+        ("once", 3.0),
+    }
     counted = database.sql(macro("belman_outcomes", "assignment", "event", count="any", **DAY))
     assert {(row[0], row[3]) for row in counted.fetchall()} == {
         ("told", 1),
@@ -126,8 +130,8 @@ def test_segments_go_through_both(database):
     filled(database)
     rows = macro("belman_outcomes", "assignment", "event", segment="country", **DAY)
     sums = macro("belman_sums", f"({rows})", segment="segment")
-    found = {row[:4]: row[4:] for row in database.sql(sums).fetchall()}
-    assert found == {(1, "a", "fr", 1): (4.0, 16.0), (1, "b", "de", 2): (3.0, 9.0)}
+    result = {row[:4]: row[4:] for row in database.sql(sums).fetchall()}
+    assert result == {(1, "a", "fr", 1): (4.0, 16.0), (1, "b", "de", 2): (3.0, 9.0)}
 
 
 def test_another_count_is_refused():
@@ -173,5 +177,5 @@ def test_dbt_itself_builds_the_sums(tmp_path):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     with closing(duckdb.connect(str(tmp_path / "shop.duckdb"))) as connection:
-        found = {row[:3]: row[3:] for row in connection.table("sums").fetchall()}
-    assert found == {(1, "a", 1): (4.0, 16.0), (1, "b", 2): (3.0, 9.0)}
+        result = {row[:3]: row[3:] for row in connection.table("sums").fetchall()}
+    assert result == {(1, "a", 1): (4.0, 16.0), (1, "b", 2): (3.0, 9.0)}

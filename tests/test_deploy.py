@@ -41,10 +41,10 @@ def parsed(words):
 def test_every_command_is_one_of_the_command_line():
     services = COMPOSE["services"]
     for name in ("first", "second"):
-        found = parsed(services[name]["command"]).params
-        assert (found["host"], found["port"]) == ("0.0.0.0", 8000)
+        result = parsed(services[name]["command"]).params
+        assert (result["host"], result["port"]) == ("0.0.0.0", 8000)
         (subnet,) = COMPOSE["networks"]["inside"]["ipam"]["config"]
-        assert list(found["proxy"]) == [subnet["subnet"]]  # Typer's parser gave tuples once
+        assert list(result["proxy"]) == [subnet["subnet"]]  # Typer's parser gave tuples once
     (script,) = services["key"]["command"]
     for words in re.findall(r"belman ([a-z0-9 -]+)", script):
         assert parsed(words.split())
@@ -124,8 +124,10 @@ def proxied(tmp_path):
         user = f"user {getpass.getuser()};\n" if os.geteuid() == 0 else ""
         (tmp_path / "nginx.conf").write_text(user + text)
         options = ("-p", tmp_path, "-e", tmp_path / "error.log", "-c", tmp_path / "nginx.conf")
-        found = subprocess.run([NGINX, "-t", *options], capture_output=True, text=True, check=False)
-        assert found.returncode == 0, found.stderr
+        result = subprocess.run(
+            [NGINX, "-t", *options], capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
         server = subprocess.Popen([NGINX, *options, "-g", "daemon off;"])
         try:
             yield service, Running(None, None, port)
@@ -147,13 +149,13 @@ def test_the_proxy_caches_weights_and_nothing_else(proxied):
     study = open_study("button", ["a", "b"], storage=service.storage, seed=1)
     study.publish(100, every=60)
     path = "/api/studies/button/weights"
-    found = [proxy.send("GET", path) for _ in range(3)]
-    assert [one.status for one in found] == [200] * 3, found[0]
-    assert [one.headers["x-cache-status"] for one in found] == ["MISS", "HIT", "HIT"]
-    assert {one.body for one in found} == {service.send("GET", path).body}
+    result = [proxy.send("GET", path) for _ in range(3)]
+    assert [one.status for one in result] == [200] * 3, result[0]
+    assert [one.headers["x-cache-status"] for one in result] == ["MISS", "HIT", "HIT"]
+    assert {one.body for one in result} == {service.send("GET", path).body}
     assert proxy.send("GET", path, key="another").headers["x-cache-status"] != "HIT"
     assert proxy.send("GET", f"{path}?signed=true").headers["x-cache-status"] == "MISS"
-    tag = {"If-None-Match": found[0].headers["etag"]}
+    tag = {"If-None-Match": result[0].headers["etag"]}
     assert proxy.send("GET", path, headers=tag).status == 304
     asked = [proxy.send("POST", "/api/studies/button/ask", {}).json["tickets"] for _ in range(2)]
     assert asked[0] != asked[1]

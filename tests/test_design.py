@@ -41,6 +41,6 @@ def test_every_room_has_a_layer():
 
 
 def test_rooms_come_in_the_order_of_their_layers():
-    height = {name: place for place, layer in enumerate(layers()) for name in layer}
+    height = {name: position for position, layer in enumerate(layers()) for name in layer}
     heights = [height[name.rstrip("/")] for name in rooms_on_the_page()]
     assert heights == sorted(heights)

@@ -28,9 +28,9 @@ from belman.exposure import (
 
 
 def pulls(schedule, turns, arms=2):
-    found = schedule.pull(np.array(turns, dtype=float), arms)
-    assert found.shape == (len(turns),)
-    return found.tolist()
+    result = schedule.pull(np.array(turns, dtype=float), arms)
+    assert result.shape == (len(turns),)
+    return result.tolist()
 
 
 def test_paper_by_hand():
@@ -54,9 +54,9 @@ def test_paper_is_clamped_at_zero_from_below():
     """A negative C makes ln t + C ln ln t negative for a while: no arm is ever pushed towards a
     smaller reward.
     """
-    found = pulls(Paper(C=-15.0), range(1, 10_000))
-    assert min(found) == 0.0
-    assert found[9] == 0.0
+    result = pulls(Paper(C=-15.0), range(1, 10_000))
+    assert min(result) == 0.0
+    assert result[9] == 0.0
     assert np.all(np.isfinite(pulls(Paper(C=-15.0), [1, 2, 3, 1e9, 1e300])))
     assert pulls(Paper(C=-1.0), [2000])[0] == pytest.approx(
         math.log(2000) - math.log(math.log(2000))
@@ -131,9 +131,9 @@ def test_fading_evidence_by_hand():
 
 
 def test_fading_evidence_falls_to_its_floor():
-    found = pulls(FadingEvidence(), [1, 10, 1e3, 1e6, 1e12, 1e300], arms=20)
-    assert np.all(np.diff(found) < 0.0)
-    assert 0.5 < found[-1] < 0.54
+    result = pulls(FadingEvidence(), [1, 10, 1e3, 1e6, 1e12, 1e300], arms=20)
+    assert np.all(np.diff(result) < 0.0)
+    assert 0.5 < result[-1] < 0.54
     steep = pulls(FadingEvidence(fade=1e9, floor=0.75), [1e300], arms=20)[0]
     assert steep == pytest.approx(0.75, abs=1e-9)
 

@@ -113,18 +113,18 @@ main()
 
 def test_assignment_imports_nothing_else_of_the_package():
     listed = "import sys, belman.assignment; print(*sys.modules)"
-    found = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
-    ours = {name for name in found.split() if name.split(".")[0] == "belman"}
+    result = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
+    ours = {name for name in result.split() if name.split(".")[0] == "belman"}
     assert "belman.assignment.client" in ours
     assert all(name.startswith("belman.assignment") for name in ours - {"belman"})
-    assert "numpy" not in found.split()
+    assert "numpy" not in result.split()
 
 
 def test_an_agent_imports_neither_scipy_nor_numba_nor_the_lab():
     """They take as long as all else together, and an agent that asks and tells needs none."""
     listed = "import sys, belman; belman.Agent; belman.open_study; print(*sys.modules)"
-    found = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
-    tops = {name.split(".")[0] for name in found.split()}
+    result = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
+    tops = {name.split(".")[0] for name in result.split()}
     assert {"belman", "numpy"} <= tops
     assert not tops & {"scipy", "numba", "xarray", "pandas", "matplotlib", "rich", "typer"}
 

@@ -64,9 +64,9 @@ def test_old_file_is_whole_until_the_last_moment(tmp_path, monkeypatch):
     seen = []
     replace = os.replace
 
-    def look(draft, place):
+    def look(draft, position):
         seen.append((os.path.dirname(draft), Path(draft).read_text(), target.read_text()))
-        replace(draft, place)
+        replace(draft, position)
 
     monkeypatch.setattr(os, "replace", look)
     write_atomically(target, "new")
@@ -79,7 +79,7 @@ def test_missing_directory_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_new_file_never_takes_the_place_of_another(tmp_path, monkeypatch, links):
+def test_a_new_file_never_takes_the_position_of_another(tmp_path, monkeypatch, links):
     if not links:
 
         def link(*_):

@@ -176,11 +176,11 @@ def test_what_has_not_changed_is_not_played_again(compare, tmp_path, monkeypatch
     assert compare.decided("river", "river==1.0", tmp_path, 1.0, kept) is kept
     (tmp_path / "src").mkdir()
     (tmp_path / "pyproject.toml").write_text("")
-    found = set()
+    result = set()
     for text in ("one = 1", "one = 2"):
         (tmp_path / "src" / "own.py").write_text(text)
-        found.add(compare.contents(str(tmp_path)))
-    assert len(found) == 2
+        result.add(compare.contents(str(tmp_path)))
+    assert len(result) == 2
 
 
 def test_speeds_are_measured_in_one_sitting_once_any_changed(compare, tmp_path, monkeypatch):

@@ -1,4 +1,6 @@
-"""One law, `build(describe(x)) == x`, for everything public; and what strangers may not ask for."""
+"""One distribution, `build(describe(x)) == x`, for everything public; and what strangers may not
+ask for.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def again(thing, **how):
     return spec.build(json.loads(text), **how)
 
 
-# The law
+# The distribution
 
 #: Words that some setting takes.
 WORDS = (
@@ -131,7 +133,9 @@ PUBLIC = {
     "mirror": Mirror(Mirror(Gaussian(sigma=0.1 + 0.2))),
     "stationary": belman.problems.bernoulli([0.8, 0.9], prior=(2, 1)),
     "random": random_bernoulli(10, between=(0.1, 0.4)),
-    "queue": belman.problems.queue([[0.5, 0.3], [0.3, 0.5]], [0.2, 0.1], service_law="geometric"),
+    "queue": belman.problems.queue(
+        [[0.5, 0.3], [0.3, 0.5]], [0.2, 0.1], service_distribution="geometric"
+    ),
     "simulation": SIMULATION,
     "exploration": Exploration(
         {"u": belman.policies.Uniform()},
@@ -146,10 +150,10 @@ PUBLIC = {
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_everything_public_comes_back_and_asks_for_no_trust(name):
-    found = again(PUBLIC[name])
-    assert found == PUBLIC[name]
-    assert repr(found) == repr(PUBLIC[name])
-    assert type(found) is type(PUBLIC[name])
+    result = again(PUBLIC[name])
+    assert result == PUBLIC[name]
+    assert repr(result) == repr(PUBLIC[name])
+    assert type(result) is type(PUBLIC[name])
 
 
 def test_every_design_of_the_report_comes_back():
@@ -363,9 +367,9 @@ def test_a_file_may_name_a_class_that_is_imported_already(stranger):
     path = {"name": "stranger_module:Mine", "level": 3.0}
     with pytest.raises(ExposureError, match="import stranger_module first"):
         spec.build(path, Exposure, trust="imported")
-    found = spec.build(path, Exposure, trust="all")
+    result = spec.build(path, Exposure, trust="all")
     assert stranger.exists()
-    assert spec.build(path, Exposure, trust="imported") == found
+    assert spec.build(path, Exposure, trust="imported") == result
     with pytest.raises(ExposureError, match="is not one of belman's own"):
         spec.build(path, Exposure)
     with pytest.raises(PolicyError, match="is not one: it is"):

@@ -46,9 +46,9 @@ LEVELS = (
 )
 
 
-def error(found, true) -> float:
+def error(result, true) -> float:
     """Relative above 1, absolute below."""
-    return float(abs(mp.mpf(found) - true) / max(1, abs(true)))
+    return float(abs(mp.mpf(result) - true) / max(1, abs(true)))
 
 
 def assert_close(function, reference, arguments):
@@ -145,12 +145,12 @@ def test_reference_chances_agree_with_mpmath():
         assert abs(naive.gamma_chances(a, x)[1] - mp.gammainc(a, x, regularized=True)) < 1e-20
 
 
-def check_chance(found, true, rounding):
+def check_chance(result, true, rounding):
     """1e-12 relative, or the effect of one rounding of x, x f(x)·2e-16: at counts of 1e9 a digit of
     x is 1e-11 of a chance.
     """
     if true > TINY:
-        assert abs(found - true) <= LIMIT * true + 2.3e-16 * rounding, (found, true)
+        assert abs(result - true) <= LIMIT * true + 2.3e-16 * rounding, (result, true)
 
 
 def beta_cases():
@@ -178,7 +178,7 @@ def beta_cases():
     return corners + known + [(b, a, level) for a, b, level in known]
 
 
-def test_beta_law():
+def test_beta_distribution():
     for a, b, level in beta_cases():
         for upper, quantile in enumerate((special.beta_quantile, special.beta_upper_quantile)):
             x = quantile(a, b, level)
@@ -195,7 +195,7 @@ def test_beta_law():
             check_chance(special.beta_survival(a, b, x), chances[1], chances[2] / rest)
 
 
-def test_gamma_law():
+def test_gamma_distribution():
     for a, level in itertools.product((*SHAPES, 6300.0, 2e5, 1e7), LEVELS):
         for upper, quantile in enumerate((special.gamma_quantile, special.gamma_upper_quantile)):
             x = quantile(a, level)
@@ -207,7 +207,7 @@ def test_gamma_law():
                 check_chance(special.gamma_survival(a, x), chances[1], chances[2])
 
 
-def test_student_law():
+def test_student_distribution():
     for freedom, level in itertools.product((*SHAPES, 2.19, 2.6), LEVELS):
         x = special.student_quantile(freedom, level)
         assert not np.isnan(x)
@@ -218,7 +218,7 @@ def test_student_law():
             check_chance(special.student_cdf(freedom, x), chances[0], chances[2])
 
 
-def test_normal_law():
+def test_normal_distribution():
     for level in (*LEVELS, 0.5 + 1e-9):
         x = special.normal_quantile(level)
         chances = naive.normal_chances(x)
@@ -227,7 +227,7 @@ def test_normal_law():
         check_chance(special.normal_cdf(x), chances[0], chances[2])
 
 
-def test_ends_of_laws():
+def test_ends_of_distributions():
     assert special.beta_quantile(2.0, 3.0, 0.0) == special.beta_upper_quantile(2.0, 3.0, 1.0) == 0.0
     assert special.beta_quantile(2.0, 3.0, 1.0) == special.beta_upper_quantile(2.0, 3.0, 0.0) == 1.0
     assert special.beta_cdf(2.0, 3.0, 0.0) == special.beta_survival(2.0, 3.0, 1.0) == 0.0
@@ -245,8 +245,8 @@ def test_the_logarithm_in_plain_arithmetic():
     near = 1.0 + np.exp(rng.uniform(-37.0, 0.0, 2_000))
     x = np.concatenate([*beside, near, np.exp(rng.uniform(0.0, 709.0, 2_000)), [1.0, 1.7e308]])
     x = x[x >= 1.0]
-    found = np.array([special.log_from_one(each) for each in x])
-    assert np.all(np.abs(found - np.log(x)) <= 6e-16 * np.log(x))
+    result = np.array([special.log_from_one(each) for each in x])
+    assert np.all(np.abs(result - np.log(x)) <= 6e-16 * np.log(x))
     assert special.log_from_one(1) == 0.0
 
 
@@ -286,15 +286,15 @@ PAIRS = [
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_the_chance_that_one_beta_variable_exceeds_another(pair):
-    true, (found, h) = chance_above(*pair), special.chance_above(*pair)
+    true, (result, h) = chance_above(*pair), special.chance_above(*pair)
     a, b, c, d = map(mp.mpf, pair)
-    assert error(found, true) <= LIMIT
+    assert error(result, true) <= LIMIT
     assert error(h, mp.beta(a + c, b + d) / mp.beta(a, b) / mp.beta(c, d)) <= LIMIT
     other, same = special.chance_above(*pair[2:], *pair[:2])
-    assert found + other == pytest.approx(1.0, abs=LIMIT)
+    assert result + other == pytest.approx(1.0, abs=LIMIT)
     assert same == pytest.approx(h, rel=LIMIT)
     # E max θ = ∫ 1 − F₁ F₂
-    most = special.expected_most(found, h, *pair)
+    most = special.expected_most(result, h, *pair)
     cuts = sorted({mp.mpf(0), a / (a + b), c / (c + d), mp.mpf(1)})
     assert error(most, 1 - mp.quad(lambda x: below(x, a, b) * below(x, c, d), cuts)) <= 1e-7
 
@@ -303,8 +303,8 @@ def test_a_chance_that_is_all_but_none_has_its_digits():
     """P(θ₁ > θ₂) of Beta(1, n) and Beta(m, 1) is ∫ n (1 − x)^(n − 1) x^m dx = n B(m + 1, n)."""
     for n, m in ((40.0, 40.0), (200.0, 150.0)):
         true = mp.beta(m + 1, n) * n
-        found, _ = special.chance_above(1.0, n, m, 1.0)
-        assert abs(mp.mpf(found) / true - 1) < 1e-10
+        result, _ = special.chance_above(1.0, n, m, 1.0)
+        assert abs(mp.mpf(result) / true - 1) < 1e-10
     assert special.chance_above(1e6, 1e3, 1e3, 1e6) == (1.0, 0.0)
     assert special.chance_above(1e8, 1e8, 1e8, 1e8)[0] == pytest.approx(0.5, abs=1e-7)
 
@@ -312,15 +312,15 @@ def test_a_chance_that_is_all_but_none_has_its_digits():
 def test_a_reward_moves_the_chance_by_a_step():
     rng = np.random.default_rng(2)
     counts = [2.0, 3.5, 1.0, 4.0]
-    found, h = special.chance_above(*counts)
+    result, h = special.chance_above(*counts)
     for _ in range(200):
-        place = int(rng.integers(4))
+        position = int(rng.integers(4))
         if rng.random() < 0.2 and counts[2] > 1.0:
             counts[2], counts[3] = counts[2] - 1.0, counts[3] + 1.0
-            found, h = special.a_success_less(found, h, *counts)
+            result, h = special.a_success_less(result, h, *counts)
         else:
-            found, h = special.after_reward(found, h, *counts, place < 2, place % 2 == 0)
-            counts[place] += 1.0
+            result, h = special.after_reward(result, h, *counts, position < 2, position % 2 == 0)
+            counts[position] += 1.0
         afresh, step = special.chance_above(*counts)
-        assert found == pytest.approx(afresh, abs=1e-13)
+        assert result == pytest.approx(afresh, abs=1e-13)
         assert h == pytest.approx(step, rel=1e-11)

@@ -25,8 +25,8 @@ def wait_until(happened: Callable[[], object]) -> None:
 def process(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process with pipes for what it says, that is gone when the test is, whatever happened."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes, **options) as found:
+    with subprocess.Popen(command, **pipes, **options) as result:
         try:
-            yield found
+            yield result
         finally:
-            found.kill()
+            result.kill()

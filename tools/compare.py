@@ -118,18 +118,18 @@ def _cold(python: Path, name: str) -> float:
 
 def sitting(names: list[str], folder: Path, rounds: int) -> dict[str, Any]:
     """Speeds and sizes of all libraries, round after round; of each the value of every round."""
-    found: dict[str, Any] = {name: {"cold": [], "pair": {}, "simulated": {}} for name in names}
+    result: dict[str, Any] = {name: {"cold": [], "pair": {}, "simulated": {}} for name in names}
     for each in range(rounds):
         for name in names:
             print(f"== round {each + 1}: how quick is {name}?", flush=True)
-            python, about = python_of(folder, name, LIBRARIES[name]), found[name]
+            python, about = python_of(folder, name, LIBRARIES[name]), result[name]
             told = json.loads(_run(python, "speed.py", _module(name)))
             about["megabytes"], about["packages"] = told["megabytes"], told["packages"]
             about["cold"].append(_cold(python, name))
             for what in ("pair", "simulated"):
                 for player, value in told[what].items():
                     about[what].setdefault(player, []).append(value)
-    return found
+    return result
 
 
 def measure(data: dict[str, Any], options: argparse.Namespace) -> None:
@@ -142,8 +142,8 @@ def measure(data: dict[str, Any], options: argparse.Namespace) -> None:
 
     if not options.speed:
         with ThreadPoolExecutor(options.workers) as pool:
-            for name, found in zip(LIBRARIES, pool.map(played, LIBRARIES), strict=True):
-                known[name] = found
+            for name, result in zip(LIBRARIES, pool.map(played, LIBRARIES), strict=True):
+                known[name] = result
                 write_atomically(KEPT, json.dumps(data, ensure_ascii=False))
         data["libraries"] = {name: known[name] for name in LIBRARIES}
     names = [name for name, about in data["libraries"].items() if "players" in about]

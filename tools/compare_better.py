@@ -56,28 +56,28 @@ def best(data: dict[str, Any], what: str) -> dict[str, dict[str, float]]:
 
 
 def _offered_elsewhere() -> list[str]:
-    names, found = ABOUT["features"]["names"], []
+    names, result = ABOUT["features"]["names"], []
     for feature, (ours, *offers) in features().items():
         if ours == "no":
             peers = zip(names[1:], offers, strict=True)
             who = [f"{n}" + ("" if o == "yes" else f": {o}") for n, o in peers if o != "no"]
-            found.append(f"{feature[0].upper()}{feature[1:]}. {'; '.join(who)}.")
-    return found
+            result.append(f"{feature[0].upper()}{feature[1:]}. {'; '.join(who)}.")
+    return result
 
 
 def _smaller(data: dict[str, Any]) -> list[str]:
-    found, libraries = [], data["speed"]["libraries"]
+    result, libraries = [], data["speed"]["libraries"]
     for what, words in (("megabytes", "MB to install"), ("cold", "CPU-seconds to a first ask")):
         values = {n: min(a[what]) if what == "cold" else a[what] for n, a in libraries.items()}
         less = [f"{name} {v:g}" for name, v in values.items() if v < values[OURS]]
         if less:
-            found.append(f"Fewer {words} than belman's {values[OURS]:g}: {', '.join(less)}.")
-    return found
+            result.append(f"Fewer {words} than belman's {values[OURS]:g}: {', '.join(less)}.")
+    return result
 
 
 def _quicker(data: dict[str, Any]) -> list[str]:
     """Peers that take less than belman's default, or than the same algorithm here."""
-    found = []
+    result = []
     pairs = best(data, "pair")
     ours = pairs.pop(OURS)
     default = next(iter(ours))
@@ -90,19 +90,19 @@ def _quicker(data: dict[str, Any]) -> list[str]:
         ]
         if quick:
             told = f"Fewer µs for an ask and its tell than the {limit:g} of belman's {own}"
-            found.append(f"{told}: {', '.join(quick)}.")
+            result.append(f"{told}: {', '.join(quick)}.")
     rates = best(data, "simulated")
     for own, limit in rates.pop(OURS).items():
         quick = [f"{n} {each[own]:,}" for n, each in rates.items() if each.get(own, 0.0) > limit]
         if quick:
             told = f"More simulated turns of {own} a CPU-second than belman's {limit:,}"
-            found.append(f"{told}: {', '.join(quick)}.")
-    return found
+            result.append(f"{told}: {', '.join(quick)}.")
+    return result
 
 
 def _losing_less(data: dict[str, Any]) -> list[str]:
     """Peers who lose less than belman's default in the runs that both played, by problem."""
-    players, found = players_of(data), []
+    players, result = players_of(data), []
     default = next(iter(players))
     for problem, own in players[default].items():
         less = []
@@ -113,8 +113,8 @@ def _losing_less(data: dict[str, Any]) -> list[str]:
             if mean > 0.0 and not name.startswith(OURS):
                 less.append(f"{name}, by {mean:.1f} ± {half:.1f} in {runs} runs")
         if less:
-            found.append(f"Less regret than {default} on “{problem}”: {'; '.join(less)}.")
-    return found
+            result.append(f"Less regret than {default} on “{problem}”: {'; '.join(less)}.")
+    return result
 
 
 def better(data: dict[str, Any]) -> list[str]:

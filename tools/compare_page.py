@@ -61,7 +61,7 @@ def _speeds(data: dict[str, Any]) -> list[str]:
 
 def _decisions(data: dict[str, Any]) -> list[str]:
     players, turns = players_of(data), data["libraries"][OURS]["turns"]
-    letters = {problem: chr(ord("A") + place) for place, problem in enumerate(turns)}
+    letters = {problem: chr(ord("A") + position) for position, problem in enumerate(turns)}
     rows = []
     for name, regrets in players.items():
         cells = []

@@ -106,10 +106,10 @@ def cost(name: str, player: Policy, turns: int, runs: int = 10) -> float:
 
 def known_cost(name: str, folder: Path) -> float | str:
     """The cost as it was measured of the same code, or measured and written."""
-    found = timed(name)
-    if found is None:
+    result = timed(name)
+    if result is None:
         return "–"
-    player, turns = found
+    player, turns = result
     path = folder / "cost.json"
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     design = {
@@ -138,14 +138,14 @@ def ratios_of(cells: list[tuple[Floats, Floats]]) -> tuple[float, float]:
 
 def errors_of(cells: list[tuple[Floats, Floats]], draws: int = 200) -> tuple[float, float]:
     """Half of their 95 % intervals, by drawing runs again; runs are paired."""
-    rng, found = np.random.default_rng(1), []
+    rng, result = np.random.default_rng(1), []
     for _ in range(draws):
         again = []
         for ours, theirs in cells:
             runs = rng.integers(0, len(ours), len(ours))
             again.append((ours[runs], theirs[runs]))
-        found.append(ratios_of(again))
-    low, high = np.quantile(found, [0.025, 0.975], axis=0)
+        result.append(ratios_of(again))
+    low, high = np.quantile(result, [0.025, 0.975], axis=0)
     return float(high[0] - low[0]) / 2.0, float(high[1] - low[1]) / 2.0
 
 
@@ -173,7 +173,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     for name in options.only or [*POLICIES, *spec.PRESETS]:
         if name in LEFT_OUT:
             continue
-        found: list[tuple[Floats, Floats]] = []
+        result: list[tuple[Floats, Floats]] = []
         shares: list[float] = []
         for cell in cells:
             if not suite().plays(name, cell):
@@ -184,14 +184,14 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
             except BelmanError:
                 continue
             records = play(cell, seated, options.folder, options.seed)
-            found.append((records[name], records["thompson"]))
+            result.append((records[name], records["thompson"]))
             shares.append(cell.share(float(records[name].mean())))
-        if not found:
+        if not result:
             continue
         player = parse.policy(name, 1_000)
-        print(f"{name}: {len(found)} cells", flush=True)
-        mean, tail = ratios_of(found)
-        mean_error, tail_error = errors_of(found)
+        print(f"{name}: {len(result)} cells", flush=True)
+        mean, tail = ratios_of(result)
+        mean_error, tail_error = errors_of(result)
         rows.append(
             {
                 "policy": name,
@@ -199,9 +199,9 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 "mean_error": round(mean_error, 3),
                 "tail": round(tail, 3),
                 "tail_error": round(tail_error, 3),
-                "worst": round(max(float(a.mean() / b.mean()) for a, b in found), 2),
+                "worst": round(max(float(a.mean() / b.mean()) for a, b in result), 2),
                 "share": share_of(shares),
-                "cells": len(found),
+                "cells": len(result),
                 "cost": known_cost(name, options.folder),
                 "horizon": "yes" if knows_horizon(name) else "no",
                 "histories": "yes" if player.learns else "no",
@@ -223,8 +223,8 @@ def others(only: list[str], design: dict[str, Any]) -> list[dict[str, Any]]:
 
 def known() -> dict[str, Any]:
     """What leaderboard.json holds."""
-    found: dict[str, Any] = json.loads((DOCS / "leaderboard.json").read_text(encoding="utf-8"))
-    return found
+    result: dict[str, Any] = json.loads((DOCS / "leaderboard.json").read_text(encoding="utf-8"))
+    return result
 
 
 def words(data: dict[str, Any]) -> str:

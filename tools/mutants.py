@@ -102,7 +102,7 @@ MUTANTS = (
 )  # fmt: skip
 
 
-def found(mutant: Mutant) -> bool:
+def result(mutant: Mutant) -> bool:
     """Return whether the tests fail on the mutant."""
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(shutil.copytree(ROOT / "src", Path(folder) / "src"))
@@ -129,7 +129,7 @@ def main(part: str = "") -> None:
     survivors = 0
     for mutant in MUTANTS:
         if part in mutant.file:
-            is_found = found(mutant)
+            is_found = result(mutant)
             survivors += not is_found
             words = f"{mutant.file}: {mutant.new.strip()!r}: {mutant.tests}"
             print("found   " if is_found else "SURVIVES", words, flush=True)

@@ -49,10 +49,12 @@ def play(storage: Storage, name: str = "checkout-button", visitors: int = VISITO
             devices = ["phone" if nature.random() < 0.6 else "desktop" for _ in range(BATCH)]
             asks = [Ask(attributes={"device": device}) for device in devices]
             tells = []
-            for found, device in zip(study.together(asks), devices, strict=True):
-                assert isinstance(found, list)
-                rate = RATES[found[0].arm] + (device == "phone") * ON_PHONES.get(found[0].arm, 0.0)
-                tells.append(Tell(found[0], float(nature.random() < rate)))
+            for result, device in zip(study.together(asks), devices, strict=True):
+                assert isinstance(result, list)
+                rate = RATES[result[0].arm] + (device == "phone") * ON_PHONES.get(
+                    result[0].arm, 0.0
+                )
+                tells.append(Tell(result[0], float(nature.random() < rate)))
             study.together(tells)
     return study
 
@@ -83,8 +85,8 @@ def main() -> None:
         sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "images"
     )
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    with tempfile.TemporaryDirectory() as place:
-        storage = Storage(f"sqlite:///{place}/studies.db?synchronous=normal")
+    with tempfile.TemporaryDirectory() as position:
+        storage = Storage(f"sqlite:///{position}/studies.db?synchronous=normal")
         name = play(storage).name
         with service(storage) as address, sync_playwright() as browsers:
             browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])

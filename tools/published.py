@@ -64,7 +64,7 @@ def played(name: str, kept: dict[str, Any], anew: bool) -> dict[str, Any]:
 
 def behind(table: Published, rows: Rows) -> list[str]:
     """Columns in which no player of ours is level with the best of the rivals, in words."""
-    found = []
+    result = []
     sign = 1.0 if table.better == "less" else -1.0
     columns = {column for rival in table.rivals for column in table.theirs[rival]}
     for column in (one for one in _columns(table, rows) if one in columns):
@@ -79,8 +79,8 @@ def behind(table: Published, rows: Rows) -> list[str]:
             own = min((one for one in ours if one.startswith("BelMan")), key=ours.get, default=best)
             players = dict.fromkeys((best, own))
             shown = ", ".join(f"{_number(abs(ours[name]))} ({name})" for name in players)
-            found.append(f"{column}: {shown}, published {_number(abs(theirs))}")
-    return found
+            result.append(f"{column}: {shown}, published {_number(abs(theirs))}")
+    return result
 
 
 def _columns(table: Published, rows: Rows) -> list[str]:

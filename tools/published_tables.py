@@ -34,10 +34,10 @@ SEED = 41
 
 
 def _cell(values: Any) -> Cell:
-    found = np.asarray(values, dtype=np.float64)
-    if found.size == 1:
-        return float(found[0]), None
-    return float(found.mean()), float(found.std(ddof=1) / math.sqrt(found.size))
+    matches = np.asarray(values, dtype=np.float64)
+    if matches.size == 1:
+        return float(matches[0]), None
+    return float(matches.mean()), float(matches.std(ddof=1) / math.sqrt(matches.size))
 
 
 def _means(result: Any, names: list[str]) -> dict[str, Cell]:
@@ -66,7 +66,7 @@ PIECEWISE = {
 
 
 def play_piecewise() -> Rows:
-    found: Rows = {}
+    matches: Rows = {}
     for name, problem in PIECEWISE.items():
         oracle = Forgetting(BelMan(), restarts=problem.starts[1:])
         ours = {
@@ -78,8 +78,8 @@ def play_piecewise() -> Rows:
         for player, policy in ours.items():
             runs = 100 if "GLR" in player else 400
             result = simulate({player: policy}, problem, TURNS, runs, SEED, progress=False)
-            found.setdefault(player, {})[name] = _means(result, [player])[player]
-    return found
+            matches.setdefault(player, {})[name] = _means(result, [player])[player]
+    return matches
 
 
 # Chapelle and Li: arms that retire, feedback that comes in batches
@@ -92,14 +92,14 @@ RETIRING = renewing(10, 0.0001, prior=(4.0, 4.0))
 
 def play_retiring() -> Rows:
     ours = {"BelMan": (BelMan(), DELAYS), "Thompson, ours": (Thompson(), DELAYS[:1])}
-    found: Rows = {name: {} for name in ours}
+    matches: Rows = {name: {} for name in ours}
     for name, (policy, delays) in ours.items():
         for delay in delays:
             problem = batched(RETIRING, delay, weights=False)
             result = simulate({name: policy}, problem, 1_000_000, 1, SEED, progress=False)
-            found[name][str(delay)] = _means(result, [name])[name]
-            print(f"{name}, {delay}: {found[name][str(delay)][0]:,.0f}", flush=True)
-    return found
+            matches[name][str(delay)] = _means(result, [name])[name]
+            print(f"{name}, {delay}: {matches[name][str(delay)][0]:,.0f}", flush=True)
+    return matches
 
 
 # Villar, Wason and Bowden: a trial of four arms
@@ -164,7 +164,7 @@ MEANS = {
 
 
 def play_best_arm() -> Rows:
-    found: Rows = {}
+    matches: Rows = {}
     ours = {
         "Track-and-Stop, ours": TrackAndStop(),
         "top-two Thompson": TopTwoThompson(),
@@ -173,8 +173,8 @@ def play_best_arm() -> Rows:
     for column, means in MEANS.items():
         for name, policy in ours.items():
             result = explore({name: policy}, bernoulli(means), 100, SEED, delta=0.1, progress=False)
-            found.setdefault(name, {})[column] = _cell(result.turns.values)
-    return found
+            matches.setdefault(name, {})[column] = _cell(result.turns.values)
+    return matches
 
 
 #: How each table of published.toml is played.

@@ -48,7 +48,7 @@ def designs() -> str:
 
 def first_runs() -> dict[str, dict[str, list[float]]]:
     """The regret at the end of the first two runs of every player of the headline, played now."""
-    found = {}
+    matches = {}
     headline = FIGURES[HEADLINE]
     assert isinstance(headline, Curves)
     for name, part in headline.parts(Effort("two runs", exactly=2)).items():
@@ -58,11 +58,11 @@ def first_runs() -> dict[str, dict[str, list[float]]]:
             design.players, design.problem, design.horizon, 2, design.seed, progress=False
         )
         ends = result.regret.isel(turn=-1)
-        found[name] = {
+        matches[name] = {
             str(player): np.round(ends.sel(player=player).values, 9).tolist()
             for player in result.player.values
         }
-    return found
+    return matches
 
 
 def facts(folder: Path) -> dict[str, object]:

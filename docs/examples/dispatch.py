@@ -116,25 +116,25 @@ def draw(tasks: int, runs: dict[str, list[tuple[float, str]]], path: str) -> Non
 
     with style.theme():
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(11.5, 4.2))
-        for place, (player, done) in enumerate(runs.items()):
+        for position, (player, done) in enumerate(runs.items()):
             left.plot(
                 [when for when, _ in done],
                 range(tasks - 1, -1, -1),
-                color=style.colour(place),
-                ls=("-", "--")[place],
+                color=style.colour(position),
+                ls=("-", "--")[position],
             )
             left.plot(
                 [],
                 [],
-                color=style.colour(place),
-                ls=("-", "--")[place],
+                color=style.colour(position),
+                ls=("-", "--")[position],
                 label=f"{player}, {done[-1][0]:.1f} s",
             )
         left.set(
             xlabel="seconds", ylabel="tasks left", title="backlog", xlim=(0, None), ylim=(0, None)
         )
         left.legend()
-        for place, name in enumerate(sorted(AWAY, key=AWAY.__getitem__)):
+        for position, name in enumerate(sorted(AWAY, key=AWAY.__getitem__)):
             times = [when for when, who in runs["dispatcher"] if who == name]
             label = f"{name}, {AWAY[name]:g} ms: {len(times):,}"
             until = [*times, runs["dispatcher"][-1][0]]
@@ -142,7 +142,7 @@ def draw(tasks: int, runs: dict[str, list[tuple[float, str]]], path: str) -> Non
                 until,
                 [*range(1, len(times) + 1), len(times)],
                 where="post",
-                color=style.colour(place),
+                color=style.colour(position),
                 label=label,
             )
         right.set(

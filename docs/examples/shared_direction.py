@@ -33,14 +33,16 @@ def directions(angles: tuple[int | None, ...]) -> np.ndarray:
 def paths(features: np.ndarray, rewards: np.ndarray) -> Paths:
     """Where every arm's marginal, and their barycentre, went as rewards of the first were told."""
     model = Linear(noise=1.0)
-    belief, places = model.belief(features.shape[1]), []
+    belief, positions = model.belief(features.shape[1]), []
     for reward in (None, *rewards):
         if reward is not None:
             learn(model.kernels, model.constants, belief, features[0], reward)
-        places.append([marginal(model.kernels, model.constants, belief, row) for row in features])
-    mean, variance = np.array(places).transpose(2, 0, 1)
+        positions.append(
+            [marginal(model.kernels, model.constants, belief, row) for row in features]
+        )
+    mean, variance = np.array(positions).transpose(2, 0, 1)
     middle, wide = mean.mean(axis=1), variance.mean(axis=1) + mean.var(axis=1)
-    turns, best = tuple(range(len(places))), np.array([0.5, 0.4, 0.1])
+    turns, best = tuple(range(len(positions))), np.array([0.5, 0.4, 0.1])
     return Paths(ARMS, turns, mean, 1.0 / variance, middle, 1.0 / wide, best, "expected reward")
 
 

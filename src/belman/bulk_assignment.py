@@ -50,7 +50,7 @@ _SIGMA = np.array(
 class Assignments(NamedTuple):
     """The place of each unit's arm among `arms` (−1: it takes no part), and what all share."""
 
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
     arms: tuple[Arm, ...]
     chances: tuple[float, ...]
     version: int
@@ -142,7 +142,7 @@ def _write_text(codes, are_bytes, block, at):
 
 
 @kernel
-def _place_all(
+def _position_all(
     numeric, are_bytes, numbers, texts, prefix, iv, sigma, ends, owners, words, block, sizes, v, out
 ):
     """The place of every unit's arm."""
@@ -205,19 +205,19 @@ def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generi
         units share: the arms, their probabilities and the version.
 
     >>> weights = Weights.of("checkout", {"blue": 0.75, "green": 0.25}, salt="s1")
-    >>> found = assign_many(weights, ["user-1", "user-2", "user-3"])
-    >>> [found.arms[place] for place in found.places]
+    >>> result = assign_many(weights, ["user-1", "user-2", "user-3"])
+    >>> [result.arms[position] for position in result.positions]
     ['green', 'green', 'blue']
     """
     if weights.assigner is not None:
-        found = _places_of(weights, _points(weights, units))
-        return Assignments(found, weights.arms, weights.weights, weights.version)
+        result = _positions_of(weights, _points(weights, units))
+        return Assignments(result, weights.arms, weights.weights, weights.version)
     given = array_of(units)
-    found = np.full(len(given), _LONG, dtype=np.int64)
+    result = np.full(len(given), _LONG, dtype=np.int64)
     numeric = given.dtype.kind in "iu"
     prefix = np.frombuffer(weights.prefix, dtype=np.uint8)
     if len(prefix) + (DIGITS if numeric else 0) <= _BLOCK and given.dtype.kind != "O":
-        entry(_place_all)(
+        entry(_position_all)(
             LATER,
             numeric=numeric,
             are_bytes=given.dtype.kind == "S",
@@ -232,13 +232,15 @@ def assign_many(weights: Weights, units: Sequence[str | int] | NDArray[np.generi
             block=np.zeros(_BLOCK, dtype=np.int64),
             sizes=np.zeros(LANES, dtype=np.uint32),
             v=np.zeros((16, LANES), dtype=np.uint32),
-            out=found,
+            out=result,
         )
-    for place in np.flatnonzero(found == _LONG):
-        unit = given[place].item() if isinstance(given[place], np.generic) else given[place]
+    for position in np.flatnonzero(result == _LONG):
+        unit = (
+            given[position].item() if isinstance(given[position], np.generic) else given[position]
+        )
         name = unit.decode() if isinstance(unit, bytes) else unit
-        found[place] = weights.arms.index(assign(weights, name).arm)
-    return Assignments(found, weights.arms, weights.weights, weights.version)
+        result[position] = weights.arms.index(assign(weights, name).arm)
+    return Assignments(result, weights.arms, weights.weights, weights.version)
 
 
 def _points(
@@ -250,16 +252,16 @@ def _points(
         given = units.tolist() if isinstance(units, np.ndarray) else units
         names = (unit.decode() if isinstance(unit, bytes) else unit for unit in given)
         return np.array([point_in(weights, name) for name in names], dtype=np.int64)
-    found = buckets(weights.salt, assigner.hash_version, units)
+    result = buckets(weights.salt, assigner.hash_version, units)
     for one in assigner.filters:
         n = buckets(one.seed, one.hash_version, units) / GrowthBook(one.hash_version).points
-        found[~np.any([(start <= n) & (n < end) for start, end in one.ranges], axis=0)] = OUTSIDE
-    return found
+        result[~np.any([(start <= n) & (n < end) for start, end in one.ranges], axis=0)] = OUTSIDE
+    return result
 
 
-def _places_of(weights: Weights, points: NDArray[np.int64]) -> NDArray[np.int64]:
+def _positions_of(weights: Weights, points: NDArray[np.int64]) -> NDArray[np.int64]:
     """The place of the arm that owns each point."""
     owners = np.array([arm for _, arm in weights.cuts], dtype=np.int64)
-    found = owners[np.searchsorted(weights.ends, np.maximum(points, 0), side="right")]
-    found[points < 0] = OUTSIDE
-    return found
+    result = owners[np.searchsorted(weights.ends, np.maximum(points, 0), side="right")]
+    result[points < 0] = OUTSIDE
+    return result

@@ -32,13 +32,13 @@ def write_number(number, block, at):
 
 
 @kernel
-def _fnv(found, code):
+def _fnv(result, code):
     """One code unit more of an FNV-1a hash."""
-    return ((found ^ code) * 0x01000193) & 0xFFFFFFFF
+    return ((result ^ code) * 0x01000193) & 0xFFFFFFFF
 
 
 @kernel
-def _fnv_text(found, codes):
+def _fnv_text(result, codes):
     """The characters of a text more, up to trailing zeros, as UTF-16 code units."""
     length = codes.size
     while length > 0 and codes[length - 1] == 0:
@@ -46,26 +46,26 @@ def _fnv_text(found, codes):
     for i in range(length):
         code = codes[i]
         if code >= 0x10000:
-            found = _fnv(found, 0xD800 + ((code - 0x10000) >> 10))
-            found = _fnv(found, 0xDC00 + ((code - 0x10000) & 0x3FF))
+            result = _fnv(result, 0xD800 + ((code - 0x10000) >> 10))
+            result = _fnv(result, 0xDC00 + ((code - 0x10000) & 0x3FF))
         else:
-            found = _fnv(found, code)
-    return found
+            result = _fnv(result, code)
+    return result
 
 
 @kernel
 def _bucket_all(texts, seed, first, digits, out):
     """The bucket of every unit by GrowthBook's hash: of version 1 where the unit is `first`."""
     for unit in range(out.size):
-        found = 0x811C9DC5
+        result = 0x811C9DC5
         if first:
-            found = _fnv_text(found, texts[unit])
-        found = _fnv_text(found, seed)
+            result = _fnv_text(result, texts[unit])
+        result = _fnv_text(result, seed)
         if first:
-            out[unit] = found % 1_000
+            out[unit] = result % 1_000
             continue
-        found = _fnv_text(found, texts[unit])
-        end = write_number(found, digits, 0)
+        result = _fnv_text(result, texts[unit])
+        end = write_number(result, digits, 0)
         again = 0x811C9DC5
         for i in range(end):
             again = _fnv(again, digits[i])

@@ -81,8 +81,8 @@ def write(value: Any, hint: Any = None) -> Any:
 def read(hint: type[T], content: Any, scope: Scope) -> T:
     """Return the value of a type that plain data stand for; StateError where there is none."""
     kind: Any = hint
-    found: T = form(kind).read(content, scope)
-    return found
+    result: T = form(kind).read(content, scope)
+    return result
 
 
 def copied(value: T, hint: Any = None) -> T:
@@ -173,10 +173,10 @@ def _annotated(hint: Any, mark: Any) -> Form:
     check = mark
 
     def read_checked(content: Any, scope: Scope) -> Any:
-        found = own.read(content, scope)
-        if not check(found):
+        result = own.read(content, scope)
+        if not check(result):
             raise StateError(f"{str(content)[:40]!r} is not allowed where it stands")
-        return found
+        return result
 
     own = form(hint)
     return own._replace(read=read_checked)
@@ -222,21 +222,21 @@ def _mapped(key: Form, value: Form, of_texts: bool) -> Form:
     check = _exactly(dict, "an object") if of_texts else _exactly(list, "a list of pairs")
     copy = value.copy
 
-    def write(found: dict[Any, Any]) -> Any:
-        pairs = ([key.write(one), value.write(of)] for one, of in found.items())
+    def write(result: dict[Any, Any]) -> Any:
+        pairs = ([key.write(one), value.write(of)] for one, of in result.items())
         return dict(pairs) if of_texts else list(pairs)
 
     def read(content: Any, scope: Scope) -> dict[Any, Any]:
         pairs = check(content, scope).items() if of_texts else check(content, scope)
-        found = {key.read(one, scope): _read_part(str(one), value, of, scope) for one, of in pairs}
-        if len(found) < len(pairs):
+        result = {key.read(one, scope): _read_part(str(one), value, of, scope) for one, of in pairs}
+        if len(result) < len(pairs):
             raise StateError("a key is there twice")
-        return found
+        return result
 
     return Form(
         write,
         read,
-        dict.copy if copy is None else lambda found: {one: copy(of) for one, of in found.items()},
+        dict.copy if copy is None else lambda result: {one: copy(of) for one, of in result.items()},
     )
 
 
@@ -311,13 +311,13 @@ def _array(hint: Any, allowed: Array) -> Form:
     sides, least, most = allowed
 
     def read(content: Any, scope: Scope) -> Any:
-        found = read_array(content, kind, sides)
-        within = (found >= least) & (found <= most)
+        result = read_array(content, kind, sides)
+        within = (result >= least) & (result <= most)
         if not within.all():
-            wild = np.asarray(found)[~within][0]
+            wild = np.asarray(result)[~within][0]
             bounds = "finite number" if most == _LARGEST else f"number from {least:g} to {most:g}"
             raise StateError(f"{str(wild)!r} stands where a {bounds} belongs")
-        return found
+        return result
 
     return Form(write_array, read, np.copy)
 
@@ -330,14 +330,14 @@ def _columns(key: Form, kind: Any) -> Form:
     forms = [key, *(form(hints[name]) for name in kind._fields)]
     names = ("key", *kind._fields)
 
-    def write(found: dict[Any, Any]) -> dict[str, Any]:
+    def write(result: dict[Any, Any]) -> dict[str, Any]:
         fields = map(operator.itemgetter, range(len(kind._fields)))  # zip would make many objects
-        columns = [list(found), *(list(map(one, found.values())) for one in fields)]
+        columns = [list(result), *(list(map(one, result.values())) for one in fields)]
         # neighbours are alike if each key is less its place
         columns[0] = [one - i if type(one) is int else one for i, one in enumerate(columns[0])]
         parts = zip(names, columns, forms, strict=True)
         return {
-            "rows": len(found),
+            "rows": len(result),
             **{name: shortened(column, own.write) for name, column, own in parts},
         }
 
@@ -354,10 +354,10 @@ def _columns(key: Form, kind: Any) -> Form:
                 for name, own in zip(kind._fields, forms[1:], strict=True)
             ),
         ]
-        found = dict(zip(columns[0], map(kind._make, zip(*columns[1:], strict=True)), strict=True))
-        if len(found) != rows:
+        result = dict(zip(columns[0], map(kind._make, zip(*columns[1:], strict=True)), strict=True))
+        if len(result) != rows:
             raise StateError("a key of a snapshot is there twice")
-        return found
+        return result
 
     return Form(write, read, dict.copy)
 

@@ -28,7 +28,7 @@ def replacing(
             os.fsync(file.fileno())
         draft.chmod(_mode(target, private))
         if new:
-            _take_place(draft, target)
+            _take_position(draft, target)
         else:
             draft.replace(target)
     except BaseException:
@@ -36,7 +36,7 @@ def replacing(
         raise
 
 
-def _take_place(draft: Path, target: Path) -> None:
+def _take_position(draft: Path, target: Path) -> None:
     """Move a draft to a place where nothing is; of two who do so one gets FileExistsError."""
     try:
         os.link(draft, target)
@@ -86,12 +86,12 @@ def is_own(path: str | os.PathLike[str], *, others_write: bool = False) -> bool:
     if not hasattr(os, "geteuid"):  # permissions are not kept in a mode here
         return True
     try:
-        found = os.lstat(path)
+        result = os.lstat(path)
     except OSError:
         return False
-    plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
-    closed = others_write or not found.st_mode & 0o022
-    return plain and closed and found.st_uid == os.geteuid()
+    plain = stat.S_ISREG(result.st_mode) or stat.S_ISDIR(result.st_mode)
+    closed = others_write or not result.st_mode & 0o022
+    return plain and closed and result.st_uid == os.geteuid()
 
 
 def sync(path: str | os.PathLike[str]) -> None:

@@ -49,7 +49,7 @@ def lengthened(
     if type(content) is not list:
         raise StateError(f"{str(content)[:40]!r} stands where a column belongs")
     if content[:1] != [RUNS]:
-        found = list(map(read, content))
+        result = list(map(read, content))
     else:
         times = [count for _, count in content[1:]]
         for count in times:
@@ -58,10 +58,10 @@ def lengthened(
                 raise StateError(f"{str(count)[:40]!r} stands {words}")
         if sum(times) > (LONGEST_ROW if length is None else length):
             raise StateError(f"runs of {sum(times):,} values are too long: {length} are needed")
-        found = [one for value, count in content[1:] for one in [read(value)] * count]
-    if length is not None and len(found) != length:
-        raise StateError(f"a column has {len(found):,} values, and {length:,} are needed")
-    return found
+        result = [one for value, count in content[1:] for one in [read(value)] * count]
+    if length is not None and len(result) != length:
+        raise StateError(f"a column has {len(result):,} values, and {length:,} are needed")
+    return result
 
 
 def write_array(array: NDArray[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Everything public as plain data and back, with one law: `build(describe(x)) == x`.
+"""Everything public as plain data and back, with one distribution: `build(describe(x)) == x`.
 
 A description is what JSON holds. A family, policy, exposure, problem or design is its name and its
 settings, in which others may be nested:
@@ -273,20 +273,20 @@ def _described(thing: Any, depth: int) -> dict[str, Any]:
         raise _UndescribedError(f"{thing!r} is not a family, policy, exposure, problem or design")
     if depth >= DEEPEST:
         raise _UndescribedError(f"it is nested more than {DEEPEST} deep")
-    found = {"name": name or _path_of(kind)}
+    result = {"name": name or _path_of(kind)}
     # what makes another thing of it is no field, and the same in all of them
     kept = {field.name for field in fields(kind)} if is_dataclass(kind) else set(_takes(kind))
     for key, setting in _takes(kind).items():
-        if key in found or not hasattr(thing, key):
+        if key in result or not hasattr(thing, key):
             what = f"{kind.__name__} does not keep its setting {key!r}"
             raise _UndescribedError(f"{what} under that name")
         value = getattr(thing, key)
         if value is setting.default and (callable(value) or key not in kept):
             continue
-        found[key] = _plain(value, setting.kind, depth + 1)
-    if name is None and _built(found, kind, "all", depth) != thing:
+        result[key] = _plain(value, setting.kind, depth + 1)
+    if name is None and _built(result, kind, "all", depth) != thing:
         raise _UndescribedError(f"{kind.__name__} made from these settings again is another")
-    return found
+    return result
 
 
 def _plain(value: Any, kind: type | None, depth: int) -> Any:
@@ -339,7 +339,7 @@ def _named(name: str, kind: type) -> Callable[..., Any]:
     raise error(f"unknown {what} {name!r}: {there}")
 
 
-def _found(path: str, kind: type, trust: Trust) -> Any:
+def _result(path: str, kind: type, trust: Trust) -> Any:
     """The class or function of an import path, as far as it may be trusted."""
     what, error = _words_of(kind)
     module, _, name = path.partition(":")
@@ -354,10 +354,10 @@ def _found(path: str, kind: type, trust: Trust) -> Any:
             raise error(f"{what} {path!r} cannot be imported: {missing}") from None
     if module not in sys.modules:
         raise error(f"{what} {path!r} is of a module of your own: import {module} first")
-    found = getattr(sys.modules[module], "__dict__", {}).get(name)
-    if found is None:
+    result = getattr(sys.modules[module], "__dict__", {}).get(name)
+    if result is None:
         raise error(f"{what} {path!r} is not found: {module} has no {name!r}")
-    return found
+    return result
 
 
 def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
@@ -370,7 +370,7 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
         raise error(f"{what} {settings['name']!r} is nested more than {DEEPEST} deep")
     name = settings["name"]
     if ":" in name:
-        maker = _found(name, kind, trust)
+        maker = _result(name, kind, trust)
         ours = tuple(_ERRORS) if kind is object else kind
         if not isinstance(maker, type) or not issubclass(maker, ours):
             raise error(f"{what} {name!r} is not one: it is {maker!r}")
@@ -420,6 +420,6 @@ def _value(value: Any, kind: type | None, trust: Trust, depth: int) -> Any:
         if trust != "all":
             what = f"{content!r} is a function or class of one's own"
             raise SettingError(f"{what}, which is not taken from here")
-        return _found(content, object, trust)
+        return _result(content, object, trust)
     inner = content if wrapper == "dict" and isinstance(content, Mapping) else value
     return {key: _value(item, kind, trust, depth + 1) for key, item in inner.items()}

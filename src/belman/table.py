@@ -193,16 +193,16 @@ class Table:
                 known = narwhals.from_native(like)
                 kind, is_lazy = known.implementation, isinstance(known, narwhals.LazyFrame)
             if not is_lazy:
-                found: Any = narwhals.from_dict(columns, backend=kind)
+                result: Any = narwhals.from_dict(columns, backend=kind)
             elif kind is narwhals.Implementation.POLARS:
-                found = narwhals.from_dict(columns, backend=kind).lazy()
+                result = narwhals.from_dict(columns, backend=kind).lazy()
             else:
-                found = narwhals.from_dict(columns, backend="pyarrow").lazy(backend=kind)
+                result = narwhals.from_dict(columns, backend="pyarrow").lazy(backend=kind)
         except (TypeError, ValueError, NotImplementedError) as error:
             given = like if isinstance(like, str) else type(like).__name__
             kinds = "a data frame, or the name of its library: polars, pandas, pyarrow, duckdb"
             raise SettingError(f"like={given!r} is not valid: give {kinds}") from error
-        return found if is_ours else found.to_native()
+        return result if is_ours else result.to_native()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Give the columns as a stream of Arrow, from which any library makes its own frame."""

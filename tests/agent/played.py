@@ -12,8 +12,8 @@ ARMS = ["blue", "green", "red"]
 def played(agent, turns, chances=(0.2, 0.5, 0.8), seed=0):
     """Ask and tell, with rewards from a stream of its own."""
     rng = np.random.default_rng(seed)
-    places = {arm: place for place, arm in enumerate(agent.arms)}
+    positions = {arm: position for position, arm in enumerate(agent.arms)}
     for _ in range(turns):
         arm = agent.ask()
-        agent.tell(arm, float(rng.random() < chances[places[arm] % len(chances)]))
+        agent.tell(arm, float(rng.random() < chances[positions[arm] % len(chances)]))
     return agent

@@ -187,10 +187,10 @@ def test_a_late_tell_leaves_the_same_agent_as_a_prompt_one():
     """Beliefs and indices depend on what was told, not on when it was asked."""
     late, prompt = Agent(ARMS, seed=1), Agent(ARMS, seed=1)
     arms = late.ask(6)
-    for place in (5, 0, 3, 1, 4, 2):
-        late.tell(arms[place], place % 2)
-    for place, arm in enumerate(arms):
-        prompt.tell(arm, place % 2)
+    for position in (5, 0, 3, 1, 4, 2):
+        late.tell(arms[position], position % 2)
+    for position, arm in enumerate(arms):
+        prompt.tell(arm, position % 2)
     assert [late.belief(arm) for arm in ARMS] == [prompt.belief(arm) for arm in ARMS]
     for arm in ARMS:
         assert late.explain().row(arm)["index"] == pytest.approx(

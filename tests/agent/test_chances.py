@@ -72,9 +72,9 @@ def test_thompsons_chance_among_some_arms_and_in_a_batch():
     assert agent.last[0].probability == pytest.approx(
         best_probabilities(Bernoulli(), rows)[ARMS.index(first)], abs=1e-12
     )
-    place = ARMS.index(first)
-    rows[place] += (
-        rows[place] / rows[place].sum()
+    position = ARMS.index(first)
+    rows[position] += (
+        rows[position] / rows[position].sum()
     )  # the first ask counts as observed at its expectation
     assert agent.last[1].probability == pytest.approx(
         best_probabilities(Bernoulli(), rows)[ARMS.index(second)], abs=1e-12

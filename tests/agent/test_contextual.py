@@ -131,8 +131,8 @@ def test_candidates_come_and_go():
     for _ in range(60):
         prices = rng.uniform(1.0, 9.0, 3)
         shown = [{"price": float(p), "tone": str(rng.choice(["a", "b"]))} for p in prices]
-        place = agent.ask(context={"age": float(rng.normal())}, candidates=shown)
-        agent.tell(ticket=agent.ticket, reward=-float(prices[place]) + 0.1 * float(rng.normal()))
+        position = agent.ask(context={"age": float(rng.normal())}, candidates=shown)
+        agent.tell(ticket=agent.ticket, reward=-float(prices[position]) + 0.1 * float(rng.normal()))
     cheap = agent.ask(
         context={}, candidates=[{"price": 9.0, "tone": "a"}, {"price": 1.0, "tone": "a"}]
     )
@@ -326,12 +326,12 @@ def test_costs_are_minimised():
     for _ in range(120):
         arms.append(agent.ask(context={"age": 40.0}))
         agent.tell(arms[-1], int(luck.random() < (0.1 if arms[-1] == "cheap" else 0.9)))
-    found = agent.beliefs(context={"age": 40.0})
+    result = agent.beliefs(context={"age": 40.0})
     assert arms[60:].count("cheap") > 50
-    assert found["expected cost"][0] < 0.3 < found["expected cost"][1]
-    assert all(low <= high for low, high in zip(found["low"], found["high"], strict=True))
+    assert result["expected cost"][0] < 0.3 < result["expected cost"][1]
+    assert all(low <= high for low, high in zip(result["low"], result["high"], strict=True))
     again = Agent.from_json(agent.to_json())
-    assert again.beliefs(context={"age": 40.0}).columns == found.columns
+    assert again.beliefs(context={"age": 40.0}).columns == result.columns
     with pytest.raises(SettingError, match="poisson"):
         Agent(["a"], context=["age"], model="poisson", minimise=True)
 
@@ -349,7 +349,7 @@ def test_a_batch_spreads_and_leaves_the_belief_alone():
         agent.ask(2, context={"age": 40.0}, top=2)
 
 
-def test_candidates_are_looked_at_by_their_places():
+def test_candidates_are_looked_at_by_their_positions():
     agent = Agent(features=["price"], context=["hour"], model="linear", seed=3)
     rng = np.random.default_rng(2)
     for price in rng.uniform(1.0, 9.0, 40):
@@ -381,10 +381,10 @@ def test_coefficients_are_per_deviation_of_their_numbers():
         arm, age = str(rng.choice(["s", "l"])), float(rng.uniform(20.0, 60.0))
         agent.tell(arm, 3.0 * age * prices[arm]["price"], {"age": age})
     table = agent.coefficients()
-    place = table["feature"].index("age × price")
+    position = table["feature"].index("age × price")
     spreads = [table["per"][table["feature"].index(name)] for name in ("age", "price")]
-    assert table["per"][place] == pytest.approx(np.prod(spreads))
-    assert table["coefficient"][place] / table["per"][place] == pytest.approx(3.0, rel=0.02)
+    assert table["per"][position] == pytest.approx(np.prod(spreads))
+    assert table["coefficient"][position] / table["per"][position] == pytest.approx(3.0, rel=0.02)
 
 
 @pytest.mark.parametrize("model", ["linear", "logistic"])
@@ -399,5 +399,5 @@ def test_contexts_of_any_size_leave_a_belief_that_can_be_saved(model):
             agent.tell(arm, luck.choice([0.0, 1.0]) * (largest if model == "linear" else 1.0))
         again = Agent.from_json(agent.to_json())
         assert again.to_json() == agent.to_json()
-        found = agent.beliefs(context={"x": 1.0, "c": "u"})
-        assert np.isfinite([found["low"], found["high"], found["P(best)"]]).all()
+        result = agent.beliefs(context={"x": 1.0, "c": "u"})
+        assert np.isfinite([result["low"], result["high"], result["P(best)"]]).all()

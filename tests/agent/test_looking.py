@@ -27,9 +27,13 @@ def test_beliefs_by_hand():
     assert table["arm"] == ARMS
     assert table["plays"] == [3, 0, 1]
     assert table["expected reward"] == pytest.approx([3 / 5, 1 / 2, 1.5 / 3])
-    laws = [stats.beta(3, 2), stats.beta(1, 1), stats.beta(1.5, 1.5)]
-    assert table["low"] == pytest.approx([constants.ppf(0.05) for constants in laws], rel=1e-9)
-    assert table["high"] == pytest.approx([constants.ppf(0.95) for constants in laws], rel=1e-9)
+    distributions = [stats.beta(3, 2), stats.beta(1, 1), stats.beta(1.5, 1.5)]
+    assert table["low"] == pytest.approx(
+        [constants.ppf(0.05) for constants in distributions], rel=1e-9
+    )
+    assert table["high"] == pytest.approx(
+        [constants.ppf(0.95) for constants in distributions], rel=1e-9
+    )
     chances = best_probabilities(Bernoulli(), np.array([agent.belief(arm) for arm in ARMS]))
     assert table["P(best)"] == pytest.approx(chances.tolist(), abs=1e-6)
     assert sum(table["P(best)"]) == pytest.approx(1.0, abs=1e-5)

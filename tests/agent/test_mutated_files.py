@@ -82,7 +82,7 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["version"], -1, "has version -1"),
     ],
 )
-def test_what_kernels_use_as_places_and_bounds_is_checked(path, value, words):
+def test_what_kernels_use_as_positions_and_bounds_is_checked(path, value, words):
     agent = Agent(["a", "b"], policy=Thompson(), seed=1)
     with pytest.raises(StateError, match=words):
         Agent.from_json(edited(agent, *path, value=value))
@@ -124,17 +124,17 @@ def test_weights_of_nothing_are_no_logarithm_of_nothing():
         agent.tell(agent.ask(), 1)
         weights = json.loads(agent.to_json())["state"]["memory"]["fading_weights"]
         emptied = [-0.5] * len(weights)
-        found = Agent.from_json(edited(agent, "memory", "fading_weights", value=emptied))
-        found.tell(found.ask(), 1)
-        assert np.isfinite(found.beliefs()["expected reward"]).all()
+        result = Agent.from_json(edited(agent, "memory", "fading_weights", value=emptied))
+        result.tell(result.ask(), 1)
+        assert np.isfinite(result.beliefs()["expected reward"]).all()
 
 
 def test_mutated_files_are_refused_or_loaded_as_they_are():
     """The short form of `tests.attack.state_files`."""
-    found = state_files.main(1_000, seed=11, families=("bernoulli", "gaussian"))
-    assert found["failures"] == []
-    assert found["refused"] + found["equal"] == 1_000
-    assert min(found["refused"], found["equal"]) > 50
+    result = state_files.main(1_000, seed=11, families=("bernoulli", "gaussian"))
+    assert result["failures"] == []
+    assert result["refused"] + result["equal"] == 1_000
+    assert min(result["refused"], result["equal"]) > 50
 
 
 def test_what_is_no_text_is_no_agent():

@@ -39,12 +39,12 @@ def test_short_arrays_are_numbers_like_any_other():
 
 
 def test_projections_are_drawn_once_and_for_all():
-    found = signs(1_536, 32)
-    assert found.shape == (32, 1_536)
-    assert set(np.unique(np.sign(found))) == {-1.0, 0.0, 1.0}
+    result = signs(1_536, 32)
+    assert result.shape == (32, 1_536)
+    assert set(np.unique(np.sign(result))) == {-1.0, 0.0, 1.0}
     # 49,152 draws: the shares of added and subtracted are a sixth within 5 deviations (1e-6)
     for sign in (-1.0, 1.0):
-        assert abs((np.sign(found) == sign).mean() - 1 / 6) < 5 * (5 / 36 / found.size) ** 0.5
+        assert abs((np.sign(result) == sign).mean() - 1 / 6) < 5 * (5 / 36 / result.size) ** 0.5
     drawn = np.sign(signs(8, 2)).astype(int).ravel().tolist()
     text = hashlib.shake_256(b"belman: projection of 8 on 2").digest(100)
     assert drawn == [{0: 1, 1: -1}.get(byte % 6, 0) for byte in text if byte < 252][:16]
@@ -208,8 +208,8 @@ def test_features_of_arms_from_a_function():
 
 def test_candidates_through_a_function():
     agent = Agent(features=Features(embed, ["n", "as", "other"]), seed=1)
-    place = agent.ask(candidates=["banana", "kiwi"])
-    agent.tell(place, 1)
+    position = agent.ask(candidates=["banana", "kiwi"])
+    agent.tell(position, 1)
     agent.tell("plum", 0)
     assert agent.beliefs(candidates=["banana", "kiwi", "fig"])["arm"] == [0, 1, 2]
 

@@ -13,10 +13,10 @@ from belman.studies import Storage
 
 
 def test_an_agent_of_a_name_is_that_of_the_policy():
-    found = belman.Agent(["a", "b"], policy="thompson")
-    assert found.policy == belman.Thompson()
-    found.policy = "belman-paper"
-    assert found.policy == belman.BelMan.paper()
+    result = belman.Agent(["a", "b"], policy="thompson")
+    assert result.policy == belman.Thompson()
+    result.policy = "belman-paper"
+    assert result.policy == belman.BelMan.paper()
     assert belman.Agent(["a", "b"], policy="q-ths").policy.name == "forced"
     assert belman.Agent(["a", "b"], segments=["x"], policy="thompson").policy == belman.Thompson()
     assert belman.Agent(["a", "b"], context=["x"], policy="lin-ucb").policy == LinUCB()

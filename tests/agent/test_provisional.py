@@ -50,9 +50,9 @@ def test_few_asks_out_are_imagined_one_by_one_to_the_last_bit(name):
 @pytest.mark.parametrize("name", [name for name in CLOSED if family_named(name).summed])
 def test_many_asks_out_at_once_are_the_same_as_one_by_one(name):
     family = family_named(name)
-    found = seen(family, 3_000)
-    assert found.beliefs[0] == pytest.approx(one_by_one(family, 3_000), rel=1e-9)
-    assert found.plays[0] == 3_000.0
+    result = seen(family, 3_000)
+    assert result.beliefs[0] == pytest.approx(one_by_one(family, 3_000), rel=1e-9)
+    assert result.plays[0] == 3_000.0
 
 
 @pytest.mark.parametrize("prior", [(1e-3, 1e-3), (1e-3, 1e9), (1e9, 1e9)])

@@ -330,7 +330,7 @@ def test_a_crash_while_saving_leaves_the_old_file(crash, moment, tmp_path, monke
     assert Agent.load(path).turn == 2
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
+def test_a_position_that_cannot_be_written_is_named(tmp_path):
     agent = Agent(["a", "b"], seed=5)
     with pytest.raises(StateError, match=r"missing/state\.json cannot be written: .*No such file"):
         agent.save(tmp_path / "missing" / "state.json")

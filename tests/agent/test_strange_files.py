@@ -17,10 +17,10 @@ from tests.attack.saved_states import _relatives
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
     with interpreted():
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for agent in _relatives():
-            found.setdefault(agent._decider.kind, agent.to_json())
-    return found
+            result.setdefault(agent._decider.kind, agent.to_json())
+    return result
 
 
 def changed(text: str, change: Any) -> str:
@@ -102,7 +102,7 @@ def other_kind(content: Any) -> None:
         ("segmented", state("more", value=1), "too many: more"),
         (
             "box",
-            state("places", 0, 0, value=2.0),
+            state("positions", 0, 0, value=2.0),
             "'2.0' stands where a number from 0 to 1",
         ),
         ("box", state("means", 0, value=True), "stands where a number belongs"),
@@ -140,7 +140,7 @@ def test_a_box_keeps_its_text_in_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("seen", [0.5, "inf", -1.0])
-def test_counts_that_kernels_take_for_places_are_whole(seen):
+def test_counts_that_kernels_take_for_positions_are_whole(seen):
     agent = Agent(["a", "b"], policy=LBSDA(), seed=1)
     for reward in (0.0, 1.0, 1.0):
         agent.tell(agent.ask(), reward)

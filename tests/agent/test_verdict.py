@@ -20,13 +20,13 @@ START = {"blue": (10_000, 300), "green": (10_000, 381)}
 
 def test_a_report_is_what_the_beliefs_say():
     agent = belman.Agent(["blue", "green"], control="blue", start=START, seed=7)
-    found = agent.report(level=0.9)
+    result = agent.report(level=0.9)
     wanted = lift(agent.family, agent.belief("green"), agent.belief("blue"), 0.9)
-    assert found["green"].lift == wanted
-    assert found["blue"].lift is None
+    assert result["green"].lift == wanted
+    assert result["blue"].lift is None
     table = agent.beliefs(level=0.9)
-    assert found["green"].credible == (table.row("green")["low"], table.row("green")["high"])
-    assert found["green"].chance_best == pytest.approx(table.row("green")["P(best)"], abs=1e-6)
+    assert result["green"].credible == (table.row("green")["low"], table.row("green")["high"])
+    assert result["green"].chance_best == pytest.approx(table.row("green")["P(best)"], abs=1e-6)
     assert agent.verdict().decided
     assert agent.verdict().arm == "green"
 
@@ -36,14 +36,14 @@ def test_costs_on_a_scale():
     for arm, cost in (("a", 16.0), ("b", 12.0)):
         for _ in range(200):
             agent.tell(arm, cost)
-    found = agent.report()
-    assert found["b"].average == pytest.approx(12.0)
-    assert found["b"].lift.absolute.middle == pytest.approx(-4.0, abs=0.1)
-    assert found["b"].lift.relative.middle == pytest.approx(-0.25, abs=0.01)
-    assert found["b"].anytime[0] < 12.0 < found["b"].anytime[1]
-    assert found.sentence.startswith("b costs 25 % less than a")
-    assert found["b"].lift.beats > 0.999
-    assert found.leader.arm == "b"
+    result = agent.report()
+    assert result["b"].average == pytest.approx(12.0)
+    assert result["b"].lift.absolute.middle == pytest.approx(-4.0, abs=0.1)
+    assert result["b"].lift.relative.middle == pytest.approx(-0.25, abs=0.01)
+    assert result["b"].anytime[0] < 12.0 < result["b"].anytime[1]
+    assert result.sentence.startswith("b costs 25 % less than a")
+    assert result["b"].lift.beats > 0.999
+    assert result.leader.arm == "b"
 
 
 def test_forgetting_has_no_sequences():
@@ -94,11 +94,11 @@ FAMILIES = ["bernoulli", "poisson", "geometric", "gamma", "gaussian", "gaussian-
 def test_every_family_reports_from_the_first_reward(family, minimise):
     agent = belman.Agent(["a", "b"], family, minimise=minimise, control="a", seed=1)
     agent.tell("a", 1.0)
-    found = agent.report()
-    assert json.loads(found.to_json())["sentence"] == found.sentence
-    sums = np.array([arm.chance_best for arm in found.arms])
+    result = agent.report()
+    assert json.loads(result.to_json())["sentence"] == result.sentence
+    sums = np.array([arm.chance_best for arm in result.arms])
     assert sums.sum() == pytest.approx(1.0)
-    for arm in found.arms:
+    for arm in result.arms:
         assert arm.anytime[0] <= arm.anytime[1]
         assert arm.expected_loss >= 0.0
 
@@ -120,11 +120,11 @@ def test_families_of_several_parameters_report_without_sequences(family):
     """Their mean alone says nothing of the rewards: there is no martingale in it."""
     agent = belman.Agent(["a", "b"], family, control="a", seed=1)
     agent.tell("a", 1.0)
-    found = agent.report()
-    assert [arm.anytime for arm in found.arms] == [None, None]
-    assert found.arms[1].lift is not None
-    assert "several parameters" in found.notes[-1]
-    assert not Separated().decided(found).decided
+    result = agent.report()
+    assert [arm.anytime for arm in result.arms] == [None, None]
+    assert result.arms[1].lift is not None
+    assert "several parameters" in result.notes[-1]
+    assert not Separated().decided(result).decided
     assert no_mixture(belman.families.Money())  # whose reports take long, interpreted
 
 

@@ -151,9 +151,9 @@ def test_every_policy_has_weights(name, monkeypatch):
     agent = learnt(4, 30, 1, policy=POLICIES[name](**TOLD.get(name, {})))
     before = agent.to_json()
     for n in (1, 7, 10**3, 10**12):
-        found = shares(agent, n)
-        assert found.min() >= 0.0
-        assert found.sum() == pytest.approx(1.0, abs=1e-12)
+        result = shares(agent, n)
+        assert result.min() >= 0.0
+        assert result.sum() == pytest.approx(1.0, abs=1e-12)
     assert agent.to_json() == before
 
 
@@ -224,12 +224,12 @@ def test_untried_arms_share_what_there_is():
 )
 def test_beliefs_of_any_size_have_weights(counts, n):
     """α + β from 1e-3 to 1e9, interpreted and compiled alike."""
-    priors = {place: (10.0**won, 10.0**lost) for place, (won, lost) in enumerate(counts)}
+    priors = {position: (10.0**won, 10.0**lost) for position, (won, lost) in enumerate(counts)}
     agent = Agent(range(len(counts)), priors=priors, seed=1)
-    found = shares(agent, n)
-    assert np.isfinite(found).all()
-    assert found.min() >= 0.0
-    assert found.sum() == pytest.approx(1.0, abs=1e-9)
+    result = shares(agent, n)
+    assert np.isfinite(result).all()
+    assert result.min() >= 0.0
+    assert result.sum() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_a_level_is_met_by_all_arms_that_are_filled():

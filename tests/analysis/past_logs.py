@@ -39,7 +39,7 @@ def adapting(rng, periods, each, means, floor=0.1, repeats=False, name="u"):
         got = (rng.random(each) < np.asarray(means)[given]).astype(float)
         units += own.tolist()
         times += range(period * each, (period + 1) * each)
-        arms += [ARMS[place] for place in given]
+        arms += [ARMS[position] for position in given]
         rewards += got.tolist()
         won += np.bincount(given, weights=got, minlength=len(means))
         came += np.bincount(given, minlength=len(means))

@@ -24,8 +24,8 @@ def test_a_mean_is_welchs_test():
     rng = np.random.default_rng(1)
     first, second = rng.normal(5.0, 1.0, 40), rng.normal(5.5, 3.0, 25)
     arms = np.repeat([0, 1], [40, 25])
-    found = Sample(arms, np.concatenate([first, second]), np.ones(65), None, None)
-    old, new = estimate(found, Metric.read("x"), 2).arms
+    result = Sample(arms, np.concatenate([first, second]), np.ones(65), None, None)
+    old, new = estimate(result, Metric.read("x"), 2).arms
     one = compare("x", ("new", "old"), new, old, 0.05, 1)
     known = stats.ttest_ind(second, first, equal_var=False)
     assert one.p_value == pytest.approx(known.pvalue)
@@ -37,12 +37,12 @@ def test_a_ratio_of_one_row_a_unit_is_a_mean():
     values, arms = rng.exponential(2.0, 300), rng.integers(0, 2, 300)
     plain = Rows(NAMES, arms, {"x": values}, {})
     by_unit = Rows(NAMES, arms, {"x": values}, {}, None, rng.permutation(300))
-    found = [
+    result = [
         estimate(sample(rows, Metric.read(text), None), Metric.read(text), 2).arms
         for rows, text in ((plain, "x"), (plain, "x/row"), (by_unit, "x"), (by_unit, "x/row"))
     ]
-    for other in found[1:]:
-        assert np.array(other) == pytest.approx(np.array(found[0]))
+    for other in result[1:]:
+        assert np.array(other) == pytest.approx(np.array(result[0]))
 
 
 def test_rows_that_are_doubled_say_nothing_more():
@@ -100,8 +100,8 @@ def test_a_covariate_takes_out_what_it_foretells():
     plain = belman.analyse(table, control="old", reward="spend")
     better = belman.analyse(table, control="old", reward="spend", before="past")
 
-    def width(found):
-        low, high = found.comparison.one_look
+    def width(result):
+        low, high = result.comparison.one_look
         return high - low
 
     assert (width(better) / width(plain)) ** 2 < 0.55
@@ -130,14 +130,14 @@ def test_ratios_of_columns_and_several_metrics():
         "latency": rng.gamma(3.0, 50.0, n),
     }
     asked = ["revenue/sessions", "p90:latency", "winsor95:revenue"]
-    found = belman.analyse(table, control="old", metrics=asked)
-    ratio, tail, cut = found.beside
+    result = belman.analyse(table, control="old", metrics=asked)
+    ratio, tail, cut = result.beside
     own = arms == "new"
     assert ratio.value == pytest.approx(table["revenue"][own].sum() / sessions[own].sum())
     assert tail.value == pytest.approx(np.quantile(table["latency"][own], 0.9))
     assert cut.value < table["revenue"][own].mean()
-    assert all(one.corrected == min(3.0 * one.p_value, 1.0) for one in found.beside)
-    assert list(found.metrics()["metric"]) == [
+    assert all(one.corrected == min(3.0 * one.p_value, 1.0) for one in result.beside)
+    assert list(result.metrics()["metric"]) == [
         "revenue/sessions",
         "p90:latency",
         "winsor95:revenue",
@@ -162,8 +162,8 @@ def test_shares_that_change_with_the_rate_are_an_alarm():
 def test_costs_are_better_when_they_are_lower():
     rng = np.random.default_rng(9)
     table = {"arm": ["a", "b"] * 400, "cost": rng.gamma(3.0, [30.0, 25.0] * 400)}
-    found = belman.analyse(table, control="a", minimise=True)
-    assert found.leader.arm == "b"
-    assert found.verdict.decided
-    assert found["b"].lift.beats > 0.95
-    assert "lower than a" in found.sentence
+    result = belman.analyse(table, control="a", minimise=True)
+    assert result.leader.arm == "b"
+    assert result.verdict.decided
+    assert result["b"].lift.beats > 0.95
+    assert "lower than a" in result.sentence

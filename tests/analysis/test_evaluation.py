@@ -37,18 +37,22 @@ def by_context(context):
 def test_estimates_are_unbiased_and_intervals_cover():
     """400 logs of 600: a 95 % interval covers in 91 to 98.5 % of them but for a chance of 1e-3."""
     rng = np.random.default_rng(1)
-    found = [belman.evaluate(log(rng, 600), by_context, context=["x"]) for _ in range(400)]
+    result = [belman.evaluate(log(rng, 600), by_context, context=["x"]) for _ in range(400)]
     for name in ("IPS", "self-normalised", "doubly robust"):
-        values = np.array([one[name].value for one in found])
-        assert abs(values.mean() - TRUTH) < 4.0 * values.std() / np.sqrt(len(found))
-        inside = np.mean([one[name].one_look[0] <= TRUTH <= one[name].one_look[1] for one in found])
+        values = np.array([one[name].value for one in result])
+        assert abs(values.mean() - TRUTH) < 4.0 * values.std() / np.sqrt(len(result))
+        inside = np.mean(
+            [one[name].one_look[0] <= TRUTH <= one[name].one_look[1] for one in result]
+        )
         assert 0.91 <= inside <= 0.985
-        ever = np.mean([one[name].any_look[0] <= TRUTH <= one[name].any_look[1] for one in found])
+        ever = np.mean([one[name].any_look[0] <= TRUTH <= one[name].any_look[1] for one in result])
         assert ever >= 0.98
-    spread = {name: np.std([one[name].value for one in found]) for name in ("IPS", "doubly robust")}
+    spread = {
+        name: np.std([one[name].value for one in result]) for name in ("IPS", "doubly robust")
+    }
     assert spread["doubly robust"] < 0.8 * spread["IPS"]
-    assert found[0]["IPS"].exact
-    assert not found[0]["doubly robust"].exact
+    assert result[0]["IPS"].exact
+    assert not result[0]["doubly robust"].exact
 
 
 def test_every_form_of_a_policy_says_the_same():
@@ -78,12 +82,12 @@ def test_units_with_several_rows_count_once():
     once = belman.evaluate(table, {"a": 0.5, "b": 0.5})
     twice = {name: np.repeat(cells, 2) for name, cells in table.items()}
     twice["who"] = np.repeat(np.arange(1_000), 2)
-    found = belman.evaluate(twice, {"a": 0.5, "b": 0.5}, unit="who")
+    result = belman.evaluate(twice, {"a": 0.5, "b": 0.5}, unit="who")
     for name in ("IPS", "self-normalised"):
-        assert found[name].value == pytest.approx(once[name].value)
-        assert found[name].error == pytest.approx(once[name].error)
+        assert result[name].value == pytest.approx(once[name].value)
+        assert result[name].error == pytest.approx(once[name].error)
     assert once["IPS"].exact
-    assert not found["IPS"].exact
+    assert not result["IPS"].exact
 
 
 @pytest.mark.parametrize(
@@ -104,10 +108,10 @@ def test_what_is_refused(change, policy, error, message):
 
 def _open_bandit_data():
     """The folder of the data that ship inside obp; the package itself need not be importable."""
-    found = importlib.util.find_spec("obp")
-    if found is None or not found.submodule_search_locations:
+    result = importlib.util.find_spec("obp")
+    if result is None or not result.submodule_search_locations:
         pytest.skip("obp is not installed: pip install obp brings the Open Bandit data")
-    return Path(next(iter(found.submodule_search_locations))) / "dataset" / "obd"
+    return Path(next(iter(result.submodule_search_locations))) / "dataset" / "obd"
 
 
 #: What obp 0.4.1 itself estimates, by `estimate_policy_value` of its InverseProbabilityWeighting,
@@ -137,7 +141,7 @@ def test_open_bandit_data_as_obp_estimates_them(campaign):
     names = logged.names("item_id")
     rows, items = np.arange(len(names))[:, None], np.array([int(arm) for arm in arms])
     model = (7 * rows + 13 * items) % 101 / 10_000
-    found = belman.evaluate(
+    result = belman.evaluate(
         logged,
         np.tile(shares, (len(names), 1)),
         arm="item_id",
@@ -145,8 +149,8 @@ def test_open_bandit_data_as_obp_estimates_them(campaign):
         chance="propensity_score",
         predictions=model,
     )
-    values = [found[name].value for name in ("IPS", "self-normalised", "doubly robust")]
+    values = [result[name].value for name in ("IPS", "self-normalised", "doubly robust")]
     assert values == pytest.approx(OBP[campaign], rel=1e-12)
     theirs = float(target.numbers("click").mean())
-    assert found["IPS"].any_look[0] <= theirs <= found["IPS"].any_look[1]
-    assert not found.warnings
+    assert result["IPS"].any_look[0] <= theirs <= result["IPS"].any_look[1]
+    assert not result.warnings

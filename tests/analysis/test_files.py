@@ -31,10 +31,10 @@ def test_a_file_of_a_spreadsheet_in_windows_1252_is_read_and_said_so(tmp_path):
         f"{arm};{i % n == 0:d}\n" for arm, n in (("Größe", 9), ("alt", 20)) for i in range(900)
     )
     (tmp_path / "sales.csv").write_bytes(f"Variante;converted\n{rows}".encode("cp1252"))
-    found = belman.analyse(tmp_path / "sales.csv", arm="Variante", control="alt")
-    assert found.account.said[0] == "The file is not UTF-8: it was read as Windows-1252 (Latin-1)."
-    assert found.leader.arm == "Größe"
-    assert "Windows-1252" in found.to_html()
+    result = belman.analyse(tmp_path / "sales.csv", arm="Variante", control="alt")
+    assert result.account.said[0] == "The file is not UTF-8: it was read as Windows-1252 (Latin-1)."
+    assert result.leader.arm == "Größe"
+    assert "Windows-1252" in result.to_html()
 
 
 @pytest.mark.parametrize("name", ["totals.csv", "novelty.csv", "metrics.csv", "same_revenue.csv"])
@@ -61,13 +61,13 @@ def test_every_form_says_the_same(name, tmp_path):
 
 
 def test_a_notebook_shows_the_page():
-    found = belman.analyse(
+    result = belman.analyse(
         {"arm": ["a", "b"], "visitors": [900, 900], "conversions": [40, 70]}, control="a"
     )
-    assert found.sentence in found._repr_html_()
-    assert found.account.sentence in found._repr_html_()
-    assert found.account.sentence in str(found)
-    assert found.account.sentence in found.to_markdown()
+    assert result.sentence in result._repr_html_()
+    assert result.account.sentence in result._repr_html_()
+    assert result.account.sentence in str(result)
+    assert result.account.sentence in result.to_markdown()
 
 
 def test_totals_say_what_rows_say():
@@ -125,13 +125,15 @@ def test_rows_are_accounted_for():
         "reward": [1, 0, 1, 0, 1, 1, "", 0] * 10,
         "user": ["u1", "u1", "u2", "u3", "u4", "u5", "u6", "u7"] * 10,
     }
-    found = belman.analyse(columns)
-    assert found.account.sentence == (
+    result = belman.analyse(columns)
+    assert result.account.sentence == (
         "80 rows read, 50 used, 30 dropped: 20 without a variant, 10 without a reward."
     )
-    assert sorted(str(arm.arm) for arm in found.arms) == ["A", "b"]
-    assert found.account.said[0].startswith("Spellings of one arm were taken together: 'A' and 'a'")
-    assert sum(arm.plays for arm in found.arms) == 50
+    assert sorted(str(arm.arm) for arm in result.arms) == ["A", "b"]
+    assert result.account.said[0].startswith(
+        "Spellings of one arm were taken together: 'A' and 'a'"
+    )
+    assert sum(arm.plays for arm in result.arms) == 50
     by_user = belman.analyse(columns, unit="user")
     assert by_user.per == "user"
     assert [(arm.arm, arm.plays) for arm in by_user.arms] == [("b", 3.0)]
@@ -142,8 +144,8 @@ def test_users_of_several_arms_are_left_out():
     arms = ["a", "b", "a", "b", "a", "a"] * 5
     users = [f"{i}-{name}" for i in range(5) for name in ("x", "y", "z", "z", "w", "v")]
     table = {"arm": arms, "reward": [0, 1, 1, 1, 0, 1] * 5, "user": users}
-    found = belman.analyse(table, unit="user")
-    assert found.account.dropped == {"of 5 user with several arms": 10}
+    result = belman.analyse(table, unit="user")
+    assert result.account.dropped == {"of 5 user with several arms": 10}
 
 
 @pytest.mark.parametrize(
@@ -158,10 +160,10 @@ def test_users_of_several_arms_are_left_out():
     ],
 )
 def test_empty_rewards(rewards, empty, plays, total):
-    found = belman.analyse({"arm": ["a", "b"] * 40, "reward": rewards * 20}, empty=empty)
-    assert sum(arm.plays for arm in found.arms) == 20 * plays
-    assert sum(arm.plays * arm.average for arm in found.arms) == pytest.approx(20 * total)
-    said = " ".join(found.account.said)
+    result = belman.analyse({"arm": ["a", "b"] * 40, "reward": rewards * 20}, empty=empty)
+    assert sum(arm.plays for arm in result.arms) == 20 * plays
+    assert sum(arm.plays * arm.average for arm in result.arms) == pytest.approx(20 * total)
+    said = " ".join(result.account.said)
     assert ("count as 0" in said) == (plays == 4)
 
 
@@ -169,8 +171,8 @@ def test_uneven_traffic_is_mentioned_unasked_and_not_where_it_was_meant():
     counts = {"a": 9_000, "b": 1_000}
     arms = [name for name, n in counts.items() for _ in range(n)]
     table = {"arm": arms, "reward": [i % 2 for i in range(10_000)]}
-    found = belman.analyse(table)
-    alarm = next(one for one in found.findings if one.question == "sample ratio")
+    result = belman.analyse(table)
+    alarm = next(one for one in result.findings if one.question == "sample ratio")
     assert alarm.alarm
     assert alarm.look_at.endswith("--split a=0.9,b=0.1")
     meant = belman.analyse(table, split={"a": 0.9, "b": 0.1})
@@ -185,8 +187,8 @@ def test_bets_are_not_made_on_shares_that_the_rows_contradict():
     won = {"a": (12_000, 360), "b": (6_000, 240)}
     rows = [(arm, i < wins) for arm, (count, wins) in won.items() for i in range(count)]
     table = {"arm": [arm for arm, _ in rows], "reward": [int(one) for _, one in rows]}
-    found = belman.analyse(table, control="a")
-    (one,) = (arm for arm in found.arms if arm.arm == "b")
+    result = belman.analyse(table, control="a")
+    (one,) = (arm for arm in result.arms if arm.arm == "b")
     low, high = one.anytime_relative
     assert low < -0.05 < 1 / 3 < 0.7 < high
-    assert not found.bets_on
+    assert not result.bets_on

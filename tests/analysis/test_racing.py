@@ -22,10 +22,10 @@ def answers(skills, items, seed, spread=2.0):
 
 
 def raced(scores, **settings):
-    found = Race(range(scores.shape[1]), len(scores), **settings)
-    while (item := found.next()) is not None:
-        found.tell({name: scores[item, name] for name in found.left})
-    return found.result()
+    result = Race(range(scores.shape[1]), len(scores), **settings)
+    while (item := result.next()) is not None:
+        result.tell({name: scores[item, name] for name in result.left})
+    return result.result()
 
 
 def many(skills, runs, items=400, **settings):
@@ -40,15 +40,15 @@ def allowed(runs, delta):
 @pytest.mark.parametrize("count", [2, 4])
 def test_equal_candidates_are_seldom_told_apart(count):
     """A/A: looked at after every item, one is named in at most δ of races, which is 20 % here."""
-    found = many([0.0] * count, 100, items=150, delta=0.2)
-    assert sum(one.best is not None for one in found) <= allowed(100, 0.2)
+    result = many([0.0] * count, 100, items=150, delta=0.2)
+    assert sum(one.best is not None for one in result) <= allowed(100, 0.2)
 
 
 def test_the_best_is_named_and_another_one_seldom():
-    found = many([0.0, 0.4, 1.6], 60, delta=0.2)
-    assert sum(one.best not in (2, None) for one in found) <= allowed(60, 0.2)
-    assert sum(one.best == 2 for one in found) > 50
-    assert np.mean([one.calls / one.all_calls for one in found]) < 0.6
+    result = many([0.0, 0.4, 1.6], 60, delta=0.2)
+    assert sum(one.best not in (2, None) for one in result) <= allowed(60, 0.2)
+    assert sum(one.best == 2 for one in result) > 50
+    assert np.mean([one.calls / one.all_calls for one in result]) < 0.6
 
 
 def test_ties_are_named_where_no_difference_matters():
@@ -56,10 +56,10 @@ def test_ties_are_named_where_no_difference_matters():
     scores = answers([1.0, 1.0, -2.0], 1500, 3)
     scores[:, 1] = scores[:, 0]
     scores[::40, 1] = 1.0 - scores[::40, 1]
-    found = raced(scores, epsilon=0.1)
-    assert (found.best, set(found.tied), found.decided) == (None, {0, 1}, True)
-    assert found.items < 800
-    assert "No difference above 0.1" in found.sentence
+    result = raced(scores, epsilon=0.1)
+    assert (result.best, set(result.tied), result.decided) == (None, {0, 1}, True)
+    assert result.items < 800
+    assert "No difference above 0.1" in result.sentence
     assert raced(scores[:, :2], epsilon=0.0).tied == ()
 
 
@@ -88,15 +88,15 @@ def test_shared_difficulty_saves_calls():
 def test_bets_are_those_of_every_item_one_by_one():
     """A slow twin: the capital of every gambler, item by item."""
     scores = answers([0.0, 1.5], 80, 1)
-    found, capitals = Race(["a", "b"], 80, seed=5), np.ones((2, len(BETS)))
+    result, capitals = Race(["a", "b"], 80, seed=5), np.ones((2, len(BETS)))
     bar = 2.0 / 0.05
-    while (item := found.next()) is not None:
+    while (item := result.next()) is not None:
         a, b = scores[item]
         capitals *= [[1.0 + bet * d for bet in BETS] for d in (a - b, b - a)]
-        found.tell({"a": a, "b": b})
+        result.tell({"a": a, "b": b})
         is_out = (capitals.mean(axis=1) >= bar).any()
-        assert is_out == found.decided
-    assert found.result().best in ("a", "b", None)
+        assert is_out == result.decided
+    assert result.result().best in ("a", "b", None)
 
 
 def test_a_function_is_called_as_often_as_it_takes():
@@ -109,9 +109,9 @@ def test_a_function_is_called_as_often_as_it_takes():
 
     for workers in (1, 7):
         calls.clear()
-        found = race({"good": 9, "bad": 3}, list(range(300)), score, workers=workers)
-        assert found.best == "good"
-        assert found.calls <= len(set(calls)) == len(calls) <= found.calls + workers
+        result = race({"good": 9, "bad": 3}, list(range(300)), score, workers=workers)
+        assert result.best == "good"
+        assert result.calls <= len(set(calls)) == len(calls) <= result.calls + workers
     assert race([9, 3], range(300), score, seed=1) != race([9, 3], range(300), score, seed=2)
 
 
@@ -169,17 +169,17 @@ def test_what_is_no_race_is_refused(settings, error):
 
 
 def test_wrong_scores_change_nothing():
-    found = Race(["a", "b"], 2)
+    result = Race(["a", "b"], 2)
     for wrong in (2.0, -0.1, math.nan, "1", None):
         with pytest.raises(RewardError, match="scores are from 0 to 1"):
-            found.tell({"a": 1.0, "b": wrong})
+            result.tell({"a": 1.0, "b": wrong})
     with pytest.raises(ArmError, match="'b' has no score"):
-        found.tell({"a": 1.0})
-    assert found.answered == 0
-    found.tell({"a": 1, "b": True, "c": 9})
-    found.tell({"a": np.float32(0.5), "b": 0})
-    assert found.next() is None
+        result.tell({"a": 1.0})
+    assert result.answered == 0
+    result.tell({"a": 1, "b": True, "c": 9})
+    result.tell({"a": np.float32(0.5), "b": 0})
+    assert result.next() is None
     with pytest.raises(SettingError, match="all 2 items"):
-        found.tell({"a": 1, "b": 1})
+        result.tell({"a": 1, "b": 1})
     with pytest.raises(SettingError, match="workers"):
         race(["a", "b"], [1], lambda *_: 1.0, workers=0)

@@ -35,13 +35,13 @@ def test_intervals_cover_where_weights_adapt(means, repeats):
     deviations), and IPS is unbiased (five standard errors).
     """
     rng = np.random.default_rng(5)
-    found = []
+    result = []
     for i in range(LOGS):
         log, history = adapting(rng, 8, 250, means, repeats=repeats, name=f"{i}-")
-        found.append(time_machine(log, read_payloads(history)))
+        result.append(time_machine(log, read_payloads(history)))
     least = 0.95 - 5.0 * (0.95 * 0.05 / LOGS) ** 0.5
     for arm, mean in zip(ARMS, means, strict=True):
-        of = [one[arm] for one in found]
+        of = [one[arm] for one in result]
         assert of[0]["IPS"].exact is not repeats
         values = np.array([one["IPS"].value for one in of])
         assert abs(values.mean() - mean) < 5.0 * values.std() / LOGS**0.5
@@ -51,7 +51,7 @@ def test_intervals_cover_where_weights_adapt(means, repeats):
             ends = np.array([one[name].any_look for one in of])
             assert np.mean((ends[:, 0] <= mean) & (mean <= ends[:, 1])) >= 0.97, (arm, name)
     widths = {
-        name: np.mean([one["blue"][name].error for one in found]) for name in ("IPS", "steady")
+        name: np.mean([one["blue"][name].error for one in result]) for name in ("IPS", "steady")
     }
     assert widths["steady"] < widths["IPS"]
 
@@ -63,22 +63,22 @@ def one_log(**settings):
 
 def test_chances_are_those_of_the_payload_of_the_time():
     log, history = one_log()
-    found = time_machine(log, read_payloads(history))
-    assert found.account.sentence == "1,200 rows read, 1,200 used, 0 dropped."
-    columns = found.columns()
+    result = time_machine(log, read_payloads(history))
+    assert result.account.sentence == "1,200 rows read, 1,200 used, 0 dropped."
+    columns = result.columns()
     for row, arm, chance in zip(*columns.values(), strict=True):
         rule = history[400.0 * (row // 400)]["features"]["offer"]["rules"][0]
         assert arm == log["variation"][row]
         assert chance == pytest.approx(dict(zip(ARMS, rule["weights"], strict=True))[arm], abs=1e-4)
     log["chance"] = columns["chance"]
     same = belman.evaluate(log, "green", arm="variation")
-    assert found["green"]["IPS"] == same["IPS"]
-    assert found["green"]["doubly robust"].value == pytest.approx(
+    assert result["green"]["IPS"] == same["IPS"]
+    assert result["green"]["doubly robust"].value == pytest.approx(
         same["doubly robust"].value, abs=1e-3
     )
-    assert "would" not in found.sentence
-    assert "1,200 assignments of 1,200 units" in str(found)
-    assert {row["policy"] for row in found.to_dict()["policies"]} == set(ARMS)
+    assert "would" not in result.sentence
+    assert "1,200 assignments of 1,200 units" in str(result)
+    assert {row["policy"] for row in result.to_dict()["policies"]} == set(ARMS)
 
 
 def test_other_policies():
@@ -88,12 +88,12 @@ def test_other_policies():
         "even": {"blue": 0.5, "red": 0.5},
         "by country": lambda context: "red" if context["country"] == "fr" else "blue",
     }
-    found = time_machine(log, read_payloads(history), asked, context=["country"])
+    result = time_machine(log, read_payloads(history), asked, context=["country"])
     for name, value in (("even", 0.3), ("by country", 0.3)):
-        low, high = found[name]["doubly robust"].any_look
+        low, high = result[name]["doubly robust"].any_look
         assert low < value < high
     with pytest.raises(SettingError, match="was not asked about"):
-        found["odd"]
+        result["odd"]
     with pytest.raises(ArmError, match="plays 'pink'"):
         time_machine(log, read_payloads(history), {"pink": "pink"})
 
@@ -103,9 +103,9 @@ def test_rows_that_contradict_are_counted_and_too_many_are_refused():
     past = read_payloads(history)
     for i in range(0, 60, 10):
         log["variation"][i] = "red" if log["variation"][i] == "blue" else "blue"
-    found = time_machine(log, past)
-    assert found.account.dropped == {"with another variation than the hash gives": 6}
-    assert "83 % that of neither" in found.account.said[0]
+    result = time_machine(log, past)
+    assert result.account.dropped == {"with another variation than the hash gives": 6}
+    assert "83 % that of neither" in result.account.said[0]
     with pytest.raises(SettingError, match=r"6 of 1,200 rows \(0.5 %\) have another variation"):
         time_machine(log, past, contradicted=0.001)
     assert time_machine(log, past, contradicted=0.9).account.used == 1_194
@@ -116,12 +116,12 @@ def test_clients_that_fetch_late():
     times = sorted(history)
     weights = [history[time]["features"]["offer"]["rules"][0]["weights"] for time in times]
     late = arms_of(np.array(log["unit"][400:450]), weights[0])
-    log["variation"][400:450] = [ARMS[place] for place in late]
+    log["variation"][400:450] = [ARMS[position] for position in late]
     past = read_payloads(history)
     with pytest.raises(SettingError, match=r"100 % have that of the version before \(\d+ s after"):
         time_machine(log, past)
-    found = time_machine(log, past, late=50.0)
-    assert found.account.dropped == {"within 50 s of a change": 100}
+    result = time_machine(log, past, late=50.0)
+    assert result.account.dropped == {"within 50 s of a change": 100}
 
 
 def test_rows_that_are_held_out_or_lack_a_prerequisite_are_set_aside():
@@ -139,19 +139,19 @@ def test_rows_that_are_held_out_or_lack_a_prerequisite_are_set_aside():
     log = {"unit": units, "time": list(range(2_000)), "variation": seen.tolist(),
            "country": country, "reward": [i % 3 == 0 for i in range(2_000)]}  # fmt: skip
     past = read_payloads({0.0: {"features": features}}, "f")
-    found = time_machine(log, past)
+    result = time_machine(log, past)
     kept = int(held[np.arange(2_000) % 10 > 0].sum())
     dropped = {"held out of the experiments": kept, "without a prerequisite": 200}
-    assert found.account.dropped == dropped
-    assert found.account.used == 1_800 - kept
-    assert set(np.round(found.columns()["chance"], 4)) == {0.5}
+    assert result.account.dropped == dropped
+    assert result.account.used == 1_800 - kept
+    assert set(np.round(result.columns()["chance"], 4)) == {0.5}
     log["experiment"] = ["out" if one else "in" for one in held]
     again = time_machine(log, past)
     assert again.account.dropped == {
         "of another experiment": int(held.sum()),
         "without a prerequisite": 200 - int(held[::10].sum()),
     }
-    assert again["red"]["IPS"] == found["red"]["IPS"]
+    assert again["red"]["IPS"] == result["red"]["IPS"]
 
 
 def test_rows_without_a_lot_are_set_aside():
@@ -169,18 +169,18 @@ def test_rows_without_a_lot_are_set_aside():
     again = past.assigned(
         0, past.checked(Log(Frame("log", log, True), "unit")), np.arange(2_000), "value"
     )
-    log["variation"] = [again.names[place] for place in again.seen]
+    log["variation"] = [again.names[position] for position in again.seen]
     log["unit"][1], log["time"][2], log["reward"][3], log["variation"][5] = None, None, None, ""
-    found = time_machine(log, past)
-    dropped = Counter(found.account.dropped)
-    assert found.account.used + sum(dropped.values()) == 2_000
+    result = time_machine(log, past)
+    dropped = Counter(result.account.dropped)
+    assert result.account.used + sum(dropped.values()) == 2_000
     assert dropped.pop("of another feature") == 500
     for why in ("without a time", "without a reward", "without a variation", "without a unit"):
         assert dropped.pop(why) == 1
     assert sorted(dropped) == [
         "outside of a namespace or filter", "outside of the coverage", "that no rule targets",
     ]  # fmt: skip
-    assert 550 < found.account.used < 2_000 * 0.75 * 0.9 * 0.8 * 0.5 + 100
+    assert 550 < result.account.used < 2_000 * 0.75 * 0.9 * 0.8 * 0.5 + 100
 
 
 def test_what_no_arm_could_have_had_is_left_out():
@@ -191,18 +191,18 @@ def test_what_no_arm_could_have_had_is_left_out():
     arms[500:] = arms_of(units[500:], [0.2, 0.2, 0.6])
     log = {"unit": units, "time": np.arange(1_000), "variation": [ARMS[i] for i in arms]}
     log["reward"] = np.arange(1_000) % 2
-    found = time_machine(log, read_payloads({0.0: first, 500.0: second}))
-    assert (found["red"].rows, found["blue"].rows) == (500, 1_000)
-    assert "500 of 1,000 rows an arm that it plays had no chance" in found["red"].warnings[-1]
+    result = time_machine(log, read_payloads({0.0: first, 500.0: second}))
+    assert (result["red"].rows, result["blue"].rows) == (500, 1_000)
+    assert "500 of 1,000 rows an arm that it plays had no chance" in result["red"].warnings[-1]
 
 
 def test_several_rewards_and_rows_that_lack_some_arms():
     log, history = one_log()
     log["revenue"] = [2.0 * one for one in log["reward"]]
-    found = time_machine(log, read_payloads(history), reward=["reward", "revenue"])
-    values = [found.evaluations["red", one]["IPS"].value for one in ("reward", "revenue")]
+    result = time_machine(log, read_payloads(history), reward=["reward", "revenue"])
+    values = [result.evaluations["red", one]["IPS"].value for one in ("reward", "revenue")]
     assert values[1] == pytest.approx(2.0 * values[0])
-    assert "reward" in found.table().columns
+    assert "reward" in result.table().columns
     kept = [i for i, arm in enumerate(log["variation"]) if arm != "blue" or i % 2]
     lacking = {name: [cells[i] for i in kept] for name, cells in log.items()}
     said = time_machine(lacking, read_payloads(history), reward="reward").said
@@ -301,10 +301,10 @@ def test_weights_documents_of_every_hash(tmp_path, assigner):
         rows.append(row)
     folder(tmp_path, {"2.json": second.to_json(), "1.json": first.to_json()})
     for history in (read_weights(tmp_path, "x"), read_weights([second, first])):
-        found = time_machine(rows, history, arm="arm")
-        assert found.account.used == len(rows)
-        assert found.columns()["chance"] == [row["p"] for row in rows]
-        assert found["c"].rows < len(rows)
+        result = time_machine(rows, history, arm="arm")
+        assert result.account.used == len(rows)
+        assert result.columns()["chance"] == [row["p"] for row in rows]
+        assert result["c"].rows < len(rows)
 
 
 def test_weights_of_a_study_with_contexts(tmp_path):
@@ -320,9 +320,9 @@ def test_weights_of_a_study_with_contexts(tmp_path):
         given = belman.assign(weights, i + 1, {"x": x})
         rows.append({"unit": i + 1, "time": weights.published + 1 + i, "arm": given.arm, "x": x,
                      "reward": 1.0 * (i % 2), "p": given.chance})  # fmt: skip
-    found = time_machine(rows, read_weights([weights]))
-    assert found.columns()["chance"] == [row["p"] for row in rows]
-    assert len(set(found.columns()["chance"])) > 5
+    result = time_machine(rows, read_weights([weights]))
+    assert result.columns()["chance"] == [row["p"] for row in rows]
+    assert len(set(result.columns()["chance"])) > 5
 
 
 def test_weights_that_are_no_history():

@@ -22,13 +22,13 @@ def visits(rng, n, old, new):
 
 def test_a_bandit_earns_more_and_at_most_what_the_better_arm_does():
     table = visits(np.random.default_rng(1), 3_000, 0.2, 0.4)
-    found = belman.analysis.what_if(table, replays=5, seed=1)
-    split, bandit = found.earned.mean(1)
-    assert split < bandit < 0.42 * found.decisions
-    assert found.shown[1, found.arms.index("new")] > 0.8
-    assert found.players == ("even split", "BelMan")
-    assert "in nine of ten replays" in found.sentence
-    assert found.account.sentence in str(found)
+    result = belman.analysis.what_if(table, replays=5, seed=1)
+    split, bandit = result.earned.mean(1)
+    assert split < bandit < 0.42 * result.decisions
+    assert result.shown[1, result.arms.index("new")] > 0.8
+    assert result.players == ("even split", "BelMan")
+    assert "in nine of ten replays" in result.sentence
+    assert result.account.sentence in str(result)
 
 
 def test_nothing_is_gained_where_arms_are_alike():
@@ -36,8 +36,8 @@ def test_nothing_is_gained_where_arms_are_alike():
     rng = np.random.default_rng(2)
     gains = []
     for i in range(30):
-        found = belman.analysis.what_if(visits(rng, 400, 0.3, 0.3), replays=3, seed=i)
-        split, bandit = found.earned.mean(1)
+        result = belman.analysis.what_if(visits(rng, 400, 0.3, 0.3), replays=3, seed=i)
+        split, bandit = result.earned.mean(1)
         gains.append(bandit - split)
     assert abs(np.mean(gains)) < 4.0 * np.std(gains) / np.sqrt(len(gains))
 
@@ -51,8 +51,8 @@ def test_one_command(tmp_path):
     said = CliRunner().invoke(app, words).output
     assert "belman would have earned" in said
     assert "600 rows read, 600 used, 0 dropped." in said
-    found = json.loads(CliRunner().invoke(app, [*words, "--json"]).output)
-    assert [row["player"] for row in found["players"]] == ["even split", "belman", "thompson"]
+    result = json.loads(CliRunner().invoke(app, [*words, "--json"]).output)
+    assert [row["player"] for row in result["players"]] == ["even split", "belman", "thompson"]
 
 
 def test_what_cannot_be_replayed():

@@ -27,13 +27,13 @@ def test_no_thread_takes_a_connection_of_the_parent_while_another_closes_them():
 
 
 def test_a_pool_says_that_it_is_this_process_s_when_it_is():
-    found = []
+    result = []
 
     class Watched(Pool):
         def __setattr__(self, name: str, value: object) -> None:
             super().__setattr__(name, value)
             if name == "_pid":
-                found.append(list(self._idle))
+                result.append(list(self._idle))
 
     class Driver:
         def connect(self) -> object:
@@ -43,21 +43,21 @@ def test_a_pool_says_that_it_is_this_process_s_when_it_is():
     pool._idle.append("of the parent")
     vars(pool)["_pid"] = -1
     assert pool.take() != "of the parent"
-    assert found == [[], []]
+    assert result == [[], []]
     assert pool._pid == os.getpid()
 
 
 def test_tickets_of_the_parent_are_never_this_process_s():
-    found = []
+    result = []
 
     class Watched(Prefetched):
         def __setattr__(self, name: str, value: object) -> None:
             super().__setattr__(name, value)
             if name == "_process":
-                found.append(list(self._stock))
+                result.append(list(self._stock))
 
     asks = Watched(RemoteStudy(Client("http://127.0.0.1:9"), "x"), 2, 1.0, None)
     asks._stock.append((1e9, "of the parent"))
     vars(asks)["_process"] = -1
     asks.close()
-    assert found == [[], []]
+    assert result == [[], []]

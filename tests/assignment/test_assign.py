@@ -36,8 +36,8 @@ def test_assignments_are_those_of_the_vectors():
     for case in VECTORS["documents"]:
         weights = Weights.from_described(case["document"])
         for wanted in case["assignments"]:
-            found = assign(weights, wanted["unit"])
-            assert found._asdict() == {name: wanted[name] for name in found._fields}
+            result = assign(weights, wanted["unit"])
+            assert result._asdict() == {name: wanted[name] for name in result._fields}
 
 
 def test_many_units_are_assigned_as_they_are_one_by_one():
@@ -58,15 +58,15 @@ def test_many_units_are_assigned_as_they_are_one_by_one():
     for salt in ("s", "0123456789abcdef", "a" * 50, "a" * 80):
         weights = Weights.of("checkout", {"a": 0.5, "b": 0.25, "c": 0.25}, salt=salt)
         for units in arrays:
-            found = belman.assign_many(weights, units)
+            result = belman.assign_many(weights, units)
             names = [
                 unit.decode() if isinstance(unit, bytes) else unit
                 for unit in (units.tolist() if isinstance(units, np.ndarray) else units)
             ]
             wanted = [assign(weights, name).arm for name in names]
-            assert [found.arms[place] for place in found.places] == wanted
-    assert found.chances == weights.weights
-    assert found.version == 1
+            assert [result.arms[position] for position in result.positions] == wanted
+    assert result.chances == weights.weights
+    assert result.version == 1
 
 
 def test_chances_are_kept():
@@ -74,8 +74,8 @@ def test_chances_are_kept():
     are fixed, so that it never does if it does not today.
     """
     units = np.arange(10_000_000)
-    found = belman.assign_many(THREE, units)
-    counts = np.bincount(found.places, minlength=3)
+    result = belman.assign_many(THREE, units)
+    counts = np.bincount(result.positions, minlength=3)
     wanted = np.array(THREE.weights) * len(units)
     assert stats.chisquare(counts, wanted).pvalue > 1e-6
 
@@ -84,7 +84,9 @@ def test_studies_do_not_share_their_luck():
     """200,000 units under two salts: independence is refused by χ² with a chance of 1e-6."""
     units = np.arange(200_000)
     other = Weights.of("other", {"a": 0.5, "b": 0.5}, salt="0123456789abcdeg")
-    both = 2 * belman.assign_many(THREE, units).places + belman.assign_many(other, units).places
+    both = (
+        2 * belman.assign_many(THREE, units).positions + belman.assign_many(other, units).positions
+    )
     table = np.bincount(both, minlength=6).reshape(3, 2)
     assert stats.chi2_contingency(table).pvalue > 1e-6
 
@@ -96,9 +98,9 @@ def normal(numbers):
     return np.array(numbers) / np.sum(numbers)
 
 
-def owners(cuts, places):
+def owners(cuts, positions):
     ends = [end for end, _ in cuts]
-    return np.array([arm for _, arm in cuts])[np.searchsorted(ends, places, side="right")]
+    return np.array([arm for _, arm in cuts])[np.searchsorted(ends, positions, side="right")]
 
 
 @given(st.data())

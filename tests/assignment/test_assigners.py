@@ -75,10 +75,10 @@ def test_buckets_are_those_of_the_specification(value, seed, version, wanted):
 
 def test_fnv_sees_text_as_javascript_does():
     def plainly(text: str) -> int:
-        data, found = text.encode("utf-16-be"), 2166136261
+        data, result = text.encode("utf-16-be"), 2166136261
         for i in range(0, len(data), 2):
-            found = (found ^ int.from_bytes(data[i : i + 2], "big")) * 16777619 % 2**32
-        return found
+            result = (result ^ int.from_bytes(data[i : i + 2], "big")) * 16777619 % 2**32
+        return result
 
     for name in NAMES:
         assert fnv1a(name) == plainly(name)
@@ -89,12 +89,12 @@ def test_namespaces_and_ranges_are_those_of_the_specification():
         assert Filter.of_namespace(name, 0.0, 0.4).takes(user) is is_below
         assert Filter.of_namespace(name, 0.4, 1.0).takes(user) is not is_below
     for arms, coverage, weights, wanted in RANGES:
-        found = np.array(bucket_ranges(arms, coverage, weights))
-        assert found == pytest.approx(np.array(wanted))
+        result = np.array(bucket_ranges(arms, coverage, weights))
+        assert result == pytest.approx(np.array(wanted))
     for ranges, wanted in IN_RANGE:
         cuts = cuts_of_ranges(ranges, 10_000)
-        for at, place in wanted.items():
-            assert next(arm for end, arm in cuts if end > round(at * 10_000)) == place
+        for at, position in wanted.items():
+            assert next(arm for end, arm in cuts if end > round(at * 10_000)) == position
 
 
 def test_a_shard_is_the_first_four_bytes_of_an_md5():
@@ -106,20 +106,20 @@ def test_a_shard_is_the_first_four_bytes_of_an_md5():
 @pytest.mark.parametrize("weights", documents(), ids=lambda one: repr(one.assigner)[:40])
 def test_many_units_get_what_each_gets(weights):
     units = [*NAMES, "ends in NUL\0", *(f"user-{i}" for i in range(3_000))]
-    found = assign_many(weights, units)
+    result = assign_many(weights, units)
     taking = 0
-    for unit, place in zip(units, found.places, strict=True):
-        if place < 0:
+    for unit, position in zip(units, result.positions, strict=True):
+        if position < 0:
             with pytest.raises(WeightsError, match="no part"):
                 assign(weights, unit)
         else:
-            assert weights.arms[place] == assign(weights, unit).arm
+            assert weights.arms[position] == assign(weights, unit).arm
             taking += 1
     assert 0.4 * len(units) < taking <= len(units)
     numbers = np.arange(500)
-    by_name = assign_many(weights, [str(number) for number in numbers]).places
-    assert (assign_many(weights, numbers).places == by_name).all()
-    assert (assign_many(weights, by_name.astype("S8")).places >= -1).all()
+    by_name = assign_many(weights, [str(number) for number in numbers]).positions
+    assert (assign_many(weights, numbers).positions == by_name).all()
+    assert (assign_many(weights, by_name.astype("S8")).positions >= -1).all()
 
 
 def test_weights_are_shares_of_the_points_that_have_an_arm():
@@ -153,7 +153,7 @@ def test_an_eppo_document_moves_as_few_units_as_its_weights_require():
     first = Weights.of("x", SHARES, salt="s", assigner=Eppo())
     second = first.following({"blue": 0.5, "green": 0.3, "red": 0.2})
     units = [str(i) for i in range(20_000)]
-    moved = (assign_many(first, units).places != assign_many(second, units).places).mean()
+    moved = (assign_many(first, units).positions != assign_many(second, units).positions).mean()
     assert abs(moved - 0.2) < 5 * (0.2 * 0.8 / 20_000) ** 0.5  # errs once in 10⁶
     book = Weights.of("x", SHARES, salt="s", assigner=GrowthBook()).following(SHARES)
     assert len(book.cuts) == 3
@@ -195,8 +195,8 @@ def test_javascript_assigns_by_growthbooks_hash_and_refuses_other_hashes():
     console.log(JSON.stringify(given.documents.map(all)));
     """
     given = {"documents": [one.described() for one in documents()], "units": units}
-    found = node(script, given)
-    for weights, arms in zip(documents(), found, strict=True):
+    result = node(script, given)
+    for weights, arms in zip(documents(), result, strict=True):
         for unit, arm in zip(units, arms, strict=True):
             if weights not in books:
                 assert "which this module cannot do" in arm[0]

@@ -69,8 +69,8 @@ except ImportError as error:
 foreign = {name.split(".")[0] for name in sys.modules} - sys.stdlib_module_names
 print(sorted(name for name in foreign if not name.startswith("_")))
 """
-    found = run(installed, "-I", "-c", script, input=json.dumps(VECTORS))
-    assert found.split() == ["['belman_client']"]
+    result = run(installed, "-I", "-c", script, input=json.dumps(VECTORS))
+    assert result.split() == ["['belman_client']"]
 
 
 def test_its_client_asks_and_tells_with_nothing_else_installed(installed, tmp_path):

@@ -38,8 +38,8 @@ def test_assignments_are_those_of_the_vectors():
     for case in VECTORS["contexts"]:
         weights = Weights.from_described(case["document"])
         for wanted in case["assignments"]:
-            found = assign(weights, wanted["unit"], wanted["context"])
-            assert found._asdict() == {name: wanted[name] for name in found._fields}
+            result = assign(weights, wanted["unit"], wanted["context"])
+            assert result._asdict() == {name: wanted[name] for name in result._fields}
 
 
 def test_a_document_is_read_as_it_was_written():
@@ -95,31 +95,31 @@ def test_a_document_has_a_largest_size():
 
 def broken_contexts() -> list[object]:
     """A document whose contexts have every part replaced by every fragment, or left out."""
-    document, found = DOCUMENTS[2], list[object]()
+    document, result = DOCUMENTS[2], list[object]()
     parts = document["contexts"]
     more = [["constant"], ["number", "age", 0, 0], ["level", "age"], ["others", "x"], ["missing"]]
     more += [["log", "age", 1, 2, 3], [["constant"], ["constant"]], "AAA", "AAAA", "!", -0.5]
     for fragment in [*FRAGMENTS, *more]:
-        found.append({**document, "contexts": fragment})
-        found += [{**document, "contexts": {**parts, name: fragment}} for name in parts]
+        result.append({**document, "contexts": fragment})
+        result += [{**document, "contexts": {**parts, name: fragment}} for name in parts]
         slots = [fragment, *parts["slots"][1:]]
-        found.append({**document, "contexts": {**parts, "slots": slots}})
+        result.append({**document, "contexts": {**parts, "slots": slots}})
         names = {**parts["names"], "age": fragment}
-        found.append({**document, "contexts": {**parts, "names": names}})
+        result.append({**document, "contexts": {**parts, "names": names}})
     slots = parts["slots"]
-    found.append({**document, "contexts": {**parts, "slots": [slots[0], *slots[:-1]]}})
+    result.append({**document, "contexts": {**parts, "slots": [slots[0], *slots[:-1]]}})
     for name in parts:
         left = {key: value for key, value in parts.items() if key != name}
-        found.append({**document, "contexts": left})
-    found += [{**document, "floors": floors} for floors in ([0.5, 0.5, 0.5], [-0.1, 0.0, 0.0])]
-    return found
+        result.append({**document, "contexts": left})
+    result += [{**document, "floors": floors} for floors in ([0.5, 0.5, 0.5], [-0.1, 0.0, 0.0])]
+    return result
 
 
 @needs_node
 def test_documents_are_refused_as_in_python():
-    found = judged_in_both(broken_contexts())
-    assert 3 < sum(here for _, here, _ in found) < len(found) / 5
-    for document, here, there in found:
+    result = judged_in_both(broken_contexts())
+    assert 3 < sum(here for _, here, _ in result) < len(result) / 5
+    for document, here, there in result:
         assert here == (there is True), (here, there, document["contexts"], document["floors"])
 
 
@@ -127,8 +127,8 @@ def test_documents_are_refused_as_in_python():
 def test_javascript_assigns_as_python_does():
     cases = [
         [document, f"user-{i}", context]
-        for place, document in enumerate(DOCUMENTS)
-        for i, context in enumerate(some_contexts(place, 150))
+        for position, document in enumerate(DOCUMENTS)
+        for i, context in enumerate(some_contexts(position, 150))
     ]
     cases += [
         [case["document"], one["unit"], one["context"]]

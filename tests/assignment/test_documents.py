@@ -125,9 +125,9 @@ def test_tampered_documents_are_refused(data):
     """Any one changed character of the payload, and any one changed bit of the signature."""
     signed = json.loads(sign(PLAIN, KEY))
     payload = signed["payload"]
-    place = data.draw(st.integers(0, len(payload) - 1))
-    other = data.draw(st.characters(codec="utf-8").filter(lambda sign: sign != payload[place]))
-    changed = signed | {"payload": payload[:place] + other + payload[place + 1 :]}
+    position = data.draw(st.integers(0, len(payload) - 1))
+    other = data.draw(st.characters(codec="utf-8").filter(lambda sign: sign != payload[position]))
+    changed = signed | {"payload": payload[:position] + other + payload[position + 1 :]}
     with pytest.raises(WeightsError, match="signature"):
         trusted(json.dumps(changed))
     raw = bytearray(base64.b64decode(signed["signature"]))

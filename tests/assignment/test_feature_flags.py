@@ -63,13 +63,13 @@ def test_flags_have_the_values_of_their_arms(studies, client):
     flags = client()
     for unit in UNITS:
         arms = {name: assign(studies[name].weights(), unit).arm for name in FLAGS}
-        found = flags.get_string_details("button", "none", of(unit))
-        assert (found.value, found.variant, found.reason) == (
+        result = flags.get_string_details("button", "none", of(unit))
+        assert (result.value, result.variant, result.reason) == (
             arms["button"],
             arms["button"],
             Reason.SPLIT,
         )
-        assert found.flag_metadata["version"] == studies["button"].weights().version
+        assert result.flag_metadata["version"] == studies["button"].weights().version
         assert flags.get_boolean_value("banner", False, of(unit)) == (arms["banner"] == "on")
         assert flags.get_float_value("size", 0.0, of(unit)) == FLAGS["size"][arms["size"]]
         assert flags.get_object_value("layout", {}, of(unit)) == FLAGS["layout"][arms["layout"]]
@@ -114,8 +114,8 @@ def test_flags_of_a_study_with_contexts_go_by_attributes(tmp_path, now):
         api.set_provider_and_wait(BelmanProvider(service.url, ["offer"], **given))
         for unit in UNITS:
             user = EvaluationContext(unit, {"country": "de", "device": "phone"})
-            found = api.get_client().get_string_value("offer", "none", user)
-            assert found == assign(weights, unit, {"country": "de"}).arm
+            result = api.get_client().get_string_value("offer", "none", user)
+            assert result == assign(weights, unit, {"country": "de"}).arm
         now[0] += 61.0
         api.get_client().track("offer", of("nobody"))  # hands in what is over
         api.shutdown()
@@ -138,8 +138,8 @@ def test_without_a_service_flags_have_their_defaults_and_nothing_is_learnt(now):
     provider = BelmanProvider("http://127.0.0.1:9", ["button"], within=1.0, start=False)
     api.set_provider_and_wait(provider)
     try:
-        found = api.get_client().get_string_details("button", "mine", of("user-1"))
-        assert (found.value, found.reason, found.error_code) == ("mine", Reason.DEFAULT, None)
+        result = api.get_client().get_string_details("button", "mine", of("user-1"))
+        assert (result.value, result.reason, result.error_code) == ("mine", Reason.DEFAULT, None)
         assert not provider._flags["button"].awaited
     finally:
         api.clear_providers()

@@ -40,8 +40,8 @@ def node(script: str, given: object) -> object:
 
 def test_points_are_those_of_the_vectors():
     script = "console.log(JSON.stringify(given.map((one) => point(one.salt, one.unit))));"
-    found = node(script, VECTORS["points"])
-    assert found == [case["point"] for case in VECTORS["points"]]
+    result = node(script, VECTORS["points"])
+    assert result == [case["point"] for case in VECTORS["points"]]
 
 
 def test_assignments_are_those_of_the_vectors():
@@ -86,17 +86,17 @@ FRAGMENTS += [[], [0], [0, 1], ["a"], ["a", "a"], [True, 1], [[2**32, 0]], [[2**
 
 def broken_documents() -> list[object]:
     """A document with every part replaced by every fragment, or left out."""
-    found: list[object] = [*FRAGMENTS]
+    result: list[object] = [*FRAGMENTS]
     for document in [case["document"] for case in VECTORS["documents"]][:3]:
         for name in document:
-            found.append({key: value for key, value in document.items() if key != name})
-            found += [{**document, name: fragment} for fragment in FRAGMENTS]
+            result.append({key: value for key, value in document.items() if key != name})
+            result += [{**document, name: fragment} for fragment in FRAGMENTS]
         cuts = document["cuts"]
         for i in range(len(cuts)):
             for fragment in FRAGMENTS:
                 for cut in (fragment, [fragment, cuts[i][1]], [cuts[i][0], fragment]):
-                    found.append({**document, "cuts": [*cuts[:i], cut, *cuts[i + 1 :]]})
-    return found
+                    result.append({**document, "cuts": [*cuts[:i], cut, *cuts[i + 1 :]]})
+    return result
 
 
 def judged_in_both(tried: list[object]) -> list[tuple[object, bool, object]]:
@@ -118,9 +118,9 @@ def judged_in_both(tried: list[object]) -> list[tuple[object, bool, object]]:
 
 
 def test_documents_are_refused_as_in_python():
-    found = judged_in_both(broken_documents())
-    assert 10 < sum(here for _, here, _ in found) < len(found) / 5
-    for document, here, there in found:
+    result = judged_in_both(broken_documents())
+    assert 10 < sum(here for _, here, _ in result) < len(result) / 5
+    for document, here, there in result:
         assert here == (there is True), (here, there, document)
         assert here or there.startswith("TypeError: this is not a weights document"), there
 
@@ -171,7 +171,7 @@ def test_signed_documents_are_trusted_as_in_python():
     cases["the vector"] = (text, {vector["envelope"]["key"]: its_key}, {}, None)
     now = 1_800_000_001
     given = [[text, keys, {"now": now, **rule}] for text, keys, rule, _ in cases.values()]
-    found = node(script, given)
-    for (name, (*_, words)), (version, problem) in zip(cases.items(), found, strict=True):
+    result = node(script, given)
+    for (name, (*_, words)), (version, problem) in zip(cases.items(), result, strict=True):
         assert (words is None) == (version is not None), (name, problem)
         assert words is None or words in problem, (name, problem)

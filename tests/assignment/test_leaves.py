@@ -50,9 +50,9 @@ def test_a_context_belongs_to_the_first_leaf_whose_tests_it_passes(context, chan
     weights = document()
     assert weights.chances(context) == chances
     for i in range(200):
-        found = assign(weights, f"u{i}", context)
+        result = assign(weights, f"u{i}", context)
         arm = int(point_in(weights, f"u{i}") >= chances[0] * 10_000)
-        assert (found.arm, found.chance) == (weights.arms[arm], chances[arm])
+        assert (result.arm, result.chance) == (weights.arms[arm], chances[arm])
 
 
 def test_documents_are_read_as_they_were_written():
@@ -79,10 +79,10 @@ def test_documents_are_read_as_they_were_written():
     ],
 )  # fmt: skip
 def test_leaves_that_decide_nothing_are_refused(change):
-    found = document().described()
-    found["contexts"] |= change
+    result = document().described()
+    result["contexts"] |= change
     with pytest.raises(WeightsError):
-        Weights.from_described(found)
+        Weights.from_described(result)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_leaves_that_decide_nothing_are_refused(change):
      ["age", "below", True], ["age", "below"], ["age", "below", float("nan")], "age", 7],
 )  # fmt: skip
 def test_tests_that_nothing_can_pass_are_refused(test):
-    found, last = document().described(), {"where": [], "points": [1, 9_999]}
-    found["contexts"]["leaves"] = [{"where": [test], "points": [0, 10_000]}, last]
+    result, last = document().described(), {"where": [], "points": [1, 9_999]}
+    result["contexts"]["leaves"] = [{"where": [test], "points": [0, 10_000]}, last]
     with pytest.raises(WeightsError):
-        Weights.from_described(found)
+        Weights.from_described(result)
 
 
 @pytest.mark.parametrize("assigner", [None, Eppo()])
@@ -127,8 +127,8 @@ def test_javascript_decides_by_leaves_as_python():
       given.contexts.map((context) => given.units.map((unit) => one(weights, unit, context))))));
     """
     given = {"contexts": contexts, "units": units}
-    found = node(script, given | {"documents": [one.described() for one in documents]})
-    for weights, by_context in zip(documents, found, strict=True):
+    result = node(script, given | {"documents": [one.described() for one in documents]})
+    for weights, by_context in zip(documents, result, strict=True):
         for context, answers in zip(contexts, by_context, strict=True):
             for unit, answer in zip(units, answers, strict=True):
                 if answer is None:

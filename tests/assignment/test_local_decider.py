@@ -29,8 +29,8 @@ UNITS = [f"user-{i}" for i in range(500)]
 
 @pytest.fixture
 def service(tmp_path):
-    with running(tmp_path) as found:
-        yield found
+    with running(tmp_path) as result:
+        yield result
 
 
 @pytest.fixture
@@ -48,15 +48,15 @@ def decider(service, study="button", **more):
 def test_it_assigns_as_the_weights_say_and_every_outcome_counts(service, study):
     with LocalDecider(service.url, "button", fallback="blue", flush=0.01, refresh=0.05) as mine:
         wait_until(lambda: mine.weights is not None)
-        found = [mine.decide(unit) for unit in UNITS]
-        assert [one.arm for one in found] == [assign(study.weights(), unit).arm for unit in UNITS]
-        assert all(mine.observe(one, 1.0, {"device": "phone"}) for one in found)
+        result = [mine.decide(unit) for unit in UNITS]
+        assert [one.arm for one in result] == [assign(study.weights(), unit).arm for unit in UNITS]
+        assert all(mine.observe(one, 1.0, {"device": "phone"}) for one in result)
         wait_until(lambda: mine.counts.sent == len(UNITS))
         assert study.report(by="device").segments.names == ("phone",)
         study.retire_arm("green")
         wait_until(lambda: mine.weights.arms == ("blue",))
     told = {arm: study.copied()[0].decider.learnt(arm).tells for arm in study.arms}
-    assert told == {"blue": Counter(one.arm for one in found)["blue"]}
+    assert told == {"blue": Counter(one.arm for one in result)["blue"]}
     study.check()
 
 
@@ -156,11 +156,11 @@ def test_a_batch_whose_answer_was_lost_counts_once(service, study, monkeypatch):
 def test_a_bad_outcome_takes_no_other_with_it(service, study):
     mine = decider(service)
     mine.fetch()
-    found = [mine.decide(unit) for unit in UNITS[:20]]
-    for one in found:
+    result = [mine.decide(unit) for unit in UNITS[:20]]
+    for one in result:
         mine.observe(one, 1.0)
-    mine.observe(found[3]._replace(arm="red"), 1.0)
-    mine.observe(found[4], 7.0)
+    mine.observe(result[3]._replace(arm="red"), 1.0)
+    mine.observe(result[4], 7.0)
     assert not mine.send()  # two were refused, and are handed back
     assert mine.counts == (0, 20, 2, 0)
     assert study.status()["told"] == 20

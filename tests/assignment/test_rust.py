@@ -137,7 +137,7 @@ def some_contexts(rng, arms):
 
 def some_leaves(rng, arms, points):
     names = {"age": "number", "pay": "number", "land": "category", "any": None}
-    found = []
+    result = []
     for _ in range(rng.randrange(1, 5)):
         tests = [
             ("age", rng.choice(["below", "not below"]), rng.gauss(20, 30)),
@@ -147,22 +147,22 @@ def some_leaves(rng, arms, points):
         ]
         where = tuple(rng.sample(tests, rng.randrange(3)))
         ends = sorted([0, points, *(rng.randrange(points + 1) for _ in range(arms - 1))])
-        found.append(Leaf(where, tuple(b - a for a, b in pairwise(ends))))
-    found[-1] = Leaf((), found[-1].points)
-    return Leaves(names, tuple(found))
+        result.append(Leaf(where, tuple(b - a for a, b in pairwise(ends))))
+    result[-1] = Leaf((), result[-1].points)
+    return Leaves(names, tuple(result))
 
 
 def some_context(rng):
     numbers = [0, -0.0, 40, 1e-9, -3.25, 10**12, -1e12, rng.gauss(0, 50), rng.gauss(0, 1e6)]
     words = ["fr", "é", "", "it", "😀" * 200, True, False]
     pools = {"age": numbers, "pay": numbers, "land": words, "any": [*numbers, *words]}
-    found = {name: rng.choice(pool) for name, pool in pools.items() if rng.random() < 0.8}
+    result = {name: rng.choice(pool) for name, pool in pools.items() if rng.random() < 0.8}
     if rng.random() < 0.1:
-        found["age"] = rng.choice([None, "old", [1], 1.1e12, -(10**400), "x" * 201, True])
+        result["age"] = rng.choice([None, "old", [1], 1.1e12, -(10**400), "x" * 201, True])
     if rng.random() < 0.02:
-        found["name"] = 1
+        result["name"] = 1
     wrong = rng.choice([[], "fr", 7, False])
-    return rng.choice([found] * 60 + [None, {}, wrong])
+    return rng.choice([result] * 60 + [None, {}, wrong])
 
 
 def some_document(rng):
@@ -174,10 +174,10 @@ def some_document(rng):
         contexts = some_leaves(rng, len(arms), assigner.points)
     salt = some_name(rng).replace("\0", "") + "s"
     parts = {"salt": salt, "floors": floors, "contexts": contexts, "assigner": assigner}
-    found = Weights.of("checkout", weights, version=rng.randrange(1, 2**53), **parts)
+    result = Weights.of("checkout", weights, version=rng.randrange(1, 2**53), **parts)
     if contexts is None and assigner is None and rng.random() < 0.5:
-        found = found.following({arm: 1.0 / len(arms) for arm in arms})
-    return found
+        result = result.following({arm: 1.0 / len(arms) for arm in arms})
+    return result
 
 
 def said(weights, unit, context):
@@ -201,9 +201,9 @@ def test_random_documents_assign_as_in_python(answers):
             lines.append({"unit": unit, "context": context})
             wanted.append((said(weights, unit, context), lines[-1], lines[-11:]))
     kinds = {"refused": 0, "outside": 0, "arm": 0}
-    for found, (told, asked, _) in zip(answers(lines), wanted, strict=True):
-        kinds[next(iter(found))] += 1
-        assert ("refused" in found) if told == "refused" else found == told, asked
+    for result, (told, asked, _) in zip(answers(lines), wanted, strict=True):
+        kinds[next(iter(result))] += 1
+        assert ("refused" in result) if told == "refused" else result == told, asked
     assert all(count > 300 for count in kinds.values()), kinds
 
 
@@ -217,9 +217,9 @@ def test_documents_are_refused_as_in_python(answers):
         for name, part in (whole.get("assigner") or {}).items():
             for other in (None, 0, 3, "", [], [1], [[1, 0]], {}, part):
                 tried.append({**whole, "assigner": {**whole["assigner"], name: other}})
-    found = answers(line for one in tried for line in ({"document": one}, {"unit": "user-1"}))
+    result = answers(line for one in tried for line in ({"document": one}, {"unit": "user-1"}))
     taken = 0
-    for document, told in zip(tried, found, strict=True):
+    for document, told in zip(tried, result, strict=True):
         try:
             said(Weights.from_described(document), "user-1", None)
         except WeightsError:

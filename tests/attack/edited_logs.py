@@ -31,8 +31,8 @@ CHANGES = (
 
 def edit(luck: random.Random, last: int) -> str:
     """An edit of an event that is not the last, of which a process alone may know."""
-    place = {"number": luck.randrange(1, last), "last": last, "value": luck.uniform(0.1, 0.4)}
-    return luck.choice(CHANGES).format(**place)
+    position = {"number": luck.randrange(1, last), "last": last, "value": luck.uniform(0.1, 0.4)}
+    return luck.choice(CHANGES).format(**position)
 
 
 def _finds(study: Study, anew: bool = False) -> bool:
@@ -57,8 +57,8 @@ def run(trials: Trials) -> None:
             sql = known[number] if number < len(known) else edit(trials.luck, study.number)
             study.check()
             changed = storage.execute(sql)
-            found = [_finds(study), _finds(study, anew=True)]
-            trials.expect(found == [bool(changed)] * 2, f"found {found}: {sql}")
+            result = [_finds(study), _finds(study, anew=True)]
+            trials.expect(result == [bool(changed)] * 2, f"found {result}: {sql}")
             storage.close()
 
 

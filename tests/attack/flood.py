@@ -36,9 +36,9 @@ def run(trials: Trials) -> None:
                     number = next(numbers, None)
                 if number is None:
                     break
-                found = [send("ask", {}, f"ask {number}") for _ in range(1 + (number % 5 == 0))]
-                trials.expect(all(one == found[0] for one in found), f"asked twice: {found}")
-                ticket = found[0][1]["tickets"][0]["id"] if found[0][0] == 200 else ""
+                result = [send("ask", {}, f"ask {number}") for _ in range(1 + (number % 5 == 0))]
+                trials.expect(all(one == result[0] for one in result), f"asked twice: {result}")
+                ticket = result[0][1]["tickets"][0]["id"] if result[0][0] == 200 else ""
                 told = send("tell", {"ticket": ticket, "reward": 1.0}, f"tell {number}")
                 trials.expect(told == (200, {"news": True}), f"told: {told}")
                 asked.append(ticket)

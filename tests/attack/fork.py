@@ -60,7 +60,7 @@ def run(trials: Trials) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     trials.expect(done.returncode == 0, done.stderr)
     strange, counted = json.loads(done.stdout) if done.stdout else ([], 0)
-    trials.found += [f"an answer that is not its own: {one}" for one in strange]
+    trials.result += [f"an answer that is not its own: {one}" for one in strange]
     trials.expect(counted == asks, f"{counted} asks were counted, and {asks} were made")
     trials.done = 2 * processes * asks
 

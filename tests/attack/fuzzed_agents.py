@@ -119,7 +119,7 @@ def _lives(trials: Trials) -> None:
             unchanged = agent.to_json() == saved
             trials.expect(unchanged, f"{who}: refused, and changed something: {error}")
         except Exception as error:
-            trials.found.append(f"{who}: {error!r}")
+            trials.result.append(f"{who}: {error!r}")
             agent = None
             continue
         numbers = np.array([agent.belief(arm) for arm in agent.arms])

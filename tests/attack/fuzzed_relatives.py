@@ -132,7 +132,7 @@ def _try_one(trials: Trials, agent: Any, operations: Operations) -> None:
     except BelmanError as error:
         trials.expect(agent.to_json() == saved, f"{who}: refused, and changed something: {error}")
     except Exception as error:
-        trials.found.append(f"{who}: {error!r}")
+        trials.result.append(f"{who}: {error!r}")
 
 
 ATTACK = Attack(

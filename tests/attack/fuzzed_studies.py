@@ -119,21 +119,21 @@ class Life:
     def asked(self) -> dict[str, Any]:
         """A context and candidates, where the study has such."""
         names = self.kind.get("segments") or self.kind.get("context") or ()
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if names:
             right = {name: self.some("v", "w", None) if name == "c" else 1.5 for name in names}
-            found["context"] = self.some(right, right, {"c": self.reward()}, odd=0.1)
+            result["context"] = self.some(right, right, {"c": self.reward()}, odd=0.1)
         if isinstance(self.kind.get("features"), list):
             two = [{"y": self.some(1.0, 2.0, None, odd=0.1)}, {"y": 3.0}]
-            found["candidates"] = self.some(two, two[:1], odd=0.1)
+            result["candidates"] = self.some(two, two[:1], odd=0.1)
         if names and self.luck.random() < 0.3:
-            found["top"] = self.some(1, 2)
-        return found
+            result["top"] = self.some(1, 2)
+        return result
 
     def ask(self) -> None:
         count, given = self.some(None, None, 2), self.some(None, {"d": "x"}, {"d": self.reward()})
-        found = self.study.ask(count, attributes=given, key=self.key(), **self.asked())
-        self.tickets += found if isinstance(found, list) else [found]
+        result = self.study.ask(count, attributes=given, key=self.key(), **self.asked())
+        self.tickets += result if isinstance(result, list) else [result]
 
     def together(self) -> None:
         """Asks and tells in one transaction, each of which is answered or refused alone."""
@@ -143,8 +143,8 @@ class Life:
             else Tell(self.ticket(), self.reward(), self.key(), self.some(None, {"cost": 1.0}))
             for _ in range(self.luck.randint(1, 4))
         ]
-        for found in self.study.together(requests):
-            self.tickets += found if isinstance(found, list) else []
+        for result in self.study.together(requests):
+            self.tickets += result if isinstance(result, list) else []
 
     def publish(self) -> None:
         count, segment = self.some(10, 1_000), self.some(None, None, "x")
@@ -220,7 +220,7 @@ def _try_one(trials: Trials, life: Life) -> None:
         unchanged = life.study.status()["events"] == before
         trials.expect(unchanged, f"{name}: refused, and changed something: {error}")
     except Exception as error:
-        trials.found.append(f"{name}, {life.study.settings.family.name}: {error!r}")
+        trials.result.append(f"{name}, {life.study.settings.family.name}: {error!r}")
 
 
 def _go_through(trials: Trials, life: Life, storage: Storage) -> None:
@@ -239,7 +239,7 @@ def _go_through(trials: Trials, life: Life, storage: Storage) -> None:
         again.report()
         trials.expect(len(list(again.events())) == again.status()["events"], "events are missing")
     except Exception as error:
-        trials.found.append(f"at the end of a life: {error!r}")
+        trials.result.append(f"at the end of a life: {error!r}")
 
 
 ATTACK = Attack(

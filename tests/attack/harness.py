@@ -14,7 +14,7 @@ class Trials:
     def __init__(self, count: int, seed: int, seconds: float) -> None:
         self.count, self.luck = count, random.Random(seed)
         self.done = 0
-        self.found: list[str] = []
+        self.result: list[str] = []
         self._until = time.monotonic() + seconds
 
     def __iter__(self):
@@ -28,7 +28,7 @@ class Trials:
     def expect(self, holds: object, otherwise: str) -> None:
         """Note what was found, where something does not hold that should."""
         if not holds:
-            self.found.append(otherwise)
+            self.result.append(otherwise)
 
 
 class Attack(NamedTuple):

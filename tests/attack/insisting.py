@@ -73,7 +73,7 @@ class Insisting:
 
     def compare(self, trials: Trials, study: Study) -> None:
         """Every key has one ticket in the log, told once, and there are no others."""
-        trials.found += [f"a caller broke down: {error!r}" for error in self.broken]
+        trials.result += [f"a caller broke down: {error!r}" for error in self.broken]
         study.check()
         events = list(study.events())
         asked = sorted(event.number for event in events if event.kind == Kind.ASKED)
@@ -84,7 +84,7 @@ class Insisting:
         trials.expect(study.outstanding == 0, f"{study.outstanding} are out")
 
 
-def _apart(found: list[int], noted: list[int]) -> str:
-    lost, others = sorted(set(noted) - set(found)), sorted(set(found) - set(noted))
-    twice = len(found) - len(set(found))
+def _apart(result: list[int], noted: list[int]) -> str:
+    lost, others = sorted(set(noted) - set(result)), sorted(set(result) - set(noted))
+    twice = len(result) - len(set(result))
     return f"lost: {lost[:5]}, of nobody: {others[:5]}, twice: {twice}"

@@ -43,12 +43,12 @@ def nursery(url: str, port: int) -> None:
             print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def run(trials: Trials, place: Callable[[], AbstractContextManager[str]]) -> None:
+def run(trials: Trials, position: Callable[[], AbstractContextManager[str]]) -> None:
     """A trial is a kill, most of them while requests are under way, some while it starts."""
     todo = iter(trials)
     more = next(todo, None) is not None
     while more:
-        with place() as url:
+        with position() as url:
             more = _under_load(trials, todo, url)
 
 
@@ -104,14 +104,14 @@ ON_SQLITE = Attack(
     "a service is killed (SIGKILL) and started anew under 3 callers, which send again with their "
     "idempotency keys what was not answered",
     "every key has one ticket, told once; the state is the fold of the log",
-    partial(run, place=on_sqlite),
+    partial(run, position=on_sqlite),
     short=3,
     long=300,
     seconds=1_800.0,
 )
 ON_POSTGRESQL = ON_SQLITE._replace(
     name="servers killed, PostgreSQL",
-    run=partial(run, place=on_postgresql),
+    run=partial(run, position=on_postgresql),
     long=200,
     needs=missing_postgresql,
 )

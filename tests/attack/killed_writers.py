@@ -102,9 +102,9 @@ def verify(study: Study, notes: Path, before: int) -> tuple[dict[str, int], int]
     lines = [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
     history = [row for row in study.history() if row["number"] is not None]
     assert [row["number"] for row in history] == list(range(1, len(history) + 1)), "gaps in the log"
-    found = Counter((WORDS[row["event"]], row["ticket"], _value(row)) for row in history[1:])
+    result = Counter((WORDS[row["event"]], row["ticket"], _value(row)) for row in history[1:])
     noted = Counter((what, ticket, value) for what, ticket, value in lines)
-    lost = noted - found
+    lost = noted - result
     assert not lost, f"acknowledged, and not in the log: {lost}"
     new = Counter(
         (WORDS[row["event"]], row["ticket"], _value(row))
@@ -144,17 +144,17 @@ def survive(
     """Kill the writers `rounds` times, and look after each."""
     luck = random.Random(seed)
     unit_of_work.SNAPSHOT_EVERY = 100  # so that some are killed while they write one
-    place = Storage(storage)
+    position = Storage(storage)
     chosen: dict[str, Any] = {"seed": seed, "uniform_share": 0.1, "window": window or None}
     chosen["drift"] = drift
-    study = open_study("survivor", ARMS, storage=place, **chosen)
+    study = open_study("survivor", ARMS, storage=position, **chosen)
     study.ask(4)  # compiles
     counts, unnoted = Counter[str](), 0
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder) / "notes"
         for turn in range(rounds):
             before = study.number
-            place.close()  # the last to leave: whoever opens next finds what a crash left behind
+            position.close()  # the last to leave: whoever opens next finds what a crash left behind
             children = []
             for number in range(WRITERS):
                 child = os.fork()
@@ -173,11 +173,11 @@ def survive(
                 os.kill(child, signal.SIGKILL)
             codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
             assert codes == [-signal.SIGKILL] * WRITERS, f"a writer ended by itself: {codes}"
-            study = open_study("survivor", storage=place)
+            study = open_study("survivor", storage=position)
             counts, missed = verify(study, notes, before)
             unnoted += missed
     events = study.number
-    place.close()
+    position.close()
     noted = (counts[what] for what in ("asked", "told", "corrected"))
     return Toll(rounds, events, *noted, unnoted)
 
@@ -197,7 +197,7 @@ def main() -> None:
 # The attack
 
 
-def run(trials: Trials, place: Callable[[], AbstractContextManager[str]]) -> None:
+def run(trials: Trials, position: Callable[[], AbstractContextManager[str]]) -> None:
     """A trial is a kill of all writers; a study lives through some, with a window and without, and
     in a world that changes.
     """
@@ -208,7 +208,7 @@ def run(trials: Trials, place: Callable[[], AbstractContextManager[str]]) -> Non
         if not kills:
             break
         window, *drift = ((WINDOW,), (0.0,), (0.0, "auto"))[number % 3]
-        with place() as url:
+        with position() as url:
             command = [sys.executable, "-m", "tests.attack.killed_writers"]
             seed = str(trials.luck.getrandbits(30))
             done = subprocess.run(
@@ -250,14 +250,14 @@ ON_SQLITE = Attack(
     "writers killed, SQLite",
     f"{WRITERS} processes ask, tell, tell again and correct, and are killed (SIGKILL)",
     HOLDS,
-    partial(run, place=on_sqlite),
+    partial(run, position=on_sqlite),
     short=6,
     long=500,
     seconds=1_800.0,
 )
 ON_POSTGRESQL = ON_SQLITE._replace(
     name="writers killed, PostgreSQL",
-    run=partial(run, place=on_postgresql),
+    run=partial(run, position=on_postgresql),
     long=300,
     needs=missing_postgresql,
 )

@@ -25,11 +25,11 @@ def mutated(content: dict[str, Any], rng: random.Random) -> dict[str, Any]:
             break
         name = rng.choice(names)
         content[name] = _copy(content[name])
-        _change(*_place(content, name, rng), rng)
+        _change(*_position(content, name, rng), rng)
     return content
 
 
-def _place(holder: Any, key: Any, rng: random.Random) -> tuple[Any, Any]:
+def _position(holder: Any, key: Any, rng: random.Random) -> tuple[Any, Any]:
     """A place in plain data, here or further in."""
     while isinstance(holder[key], (dict, list)) and holder[key] and rng.random() < 0.9:
         holder = holder[key]
@@ -55,20 +55,20 @@ def _copy(value: Any) -> Any:
     return json.loads(json.dumps(value))  # which is faster than copy.deepcopy
 
 
-def differences(said: Any, kept: Any, place: str = "") -> Iterator[str]:
+def differences(said: Any, kept: Any, position: str = "") -> Iterator[str]:
     """Where what was kept is not what was said; 1 and 1.0 are the same, and 1 and true are not."""
     if isinstance(said, dict) and isinstance(kept, dict):
         for name in said.keys() | kept.keys():
-            inner = f"{place}/{name}"
+            inner = f"{position}/{name}"
             if name in said and name in kept:
                 yield from differences(said[name], kept[name], inner)
             else:
                 yield f"{inner} was {'left out' if name in said else 'put in'}"
     elif isinstance(said, list) and isinstance(kept, list) and len(said) == len(kept):
         for number, (one, other) in enumerate(zip(said, kept, strict=True)):
-            yield from differences(one, other, f"{place}/{number}")
+            yield from differences(one, other, f"{position}/{number}")
     elif _value(said) != _value(kept) or isinstance(said, bool) != isinstance(kept, bool):
-        yield f"{place} was {said!r} and is {kept!r}"
+        yield f"{position} was {said!r} and is {kept!r}"
 
 
 def _value(said: Any) -> Any:

@@ -21,9 +21,9 @@ from belman.studies.views.status import status
 
 
 @singledispatch
-def play_on(found: Any, rng: random.Random, turns: int) -> None:
+def play_on(result: Any, rng: random.Random, turns: int) -> None:
     """Use it for some turns; what its beliefs leave no room for may be refused."""
-    raise TypeError(f"{found!r} is nothing to play")
+    raise TypeError(f"{result!r} is nothing to play")
 
 
 @play_on.register
@@ -51,7 +51,9 @@ def play(agent: Agent, rng: random.Random, turns: int) -> None:
                 reward = low + (high - low) * reward
             try:
                 agent.tell(arm, reward)
-            except BelmanError:  # a law may be so narrow, or a belief so far, that none is left
+            except (
+                BelmanError
+            ):  # a distribution may be so narrow, or a belief so far, that none is left
                 agent.cancel(arm)
 
 
@@ -114,7 +116,7 @@ def _(state: State, rng: random.Random, turns: int) -> None:
         close(state, now)
         state.count_early(now)
         (choice,), own, _ = decide(state, 1, Asking(), now)
-        arm, draw, chance = state.places[choice.arm], int(choice.draw), choice.probability
+        arm, draw, chance = state.positions[choice.arm], int(choice.draw), choice.probability
         body = json.dumps(own) if own else None
         asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance, body=body)
         fold(state, asked, decided=True)

@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
     what: str
     file: str
-    place: int = 0
+    position: int = 0
     data: bytes = b""
 
 
@@ -74,11 +74,11 @@ def _steps(trace: Path) -> Iterator[Step]:
     kinds = {"pwrite64": "write", "write": "write", "fsync": "sync", "fdatasync": "sync"}
     with trace.open() as lines:
         for line in lines:
-            found = _CALL.match(line)
-            if found is None:
+            result = _CALL.match(line)
+            if result is None:
                 assert "unfinished" not in line or "pwrite64" not in line, line
                 continue
-            call, _, path, text, more, first, second = found.groups()
+            call, _, path, text, more, first, second = result.groups()
             file = _bytes(path).decode().rpartition("/")[2] if "\\x" in path else Path(path).name
             if file not in ("studies.db", "studies.db-wal", "notes"):
                 continue
@@ -114,21 +114,21 @@ class Disk:
     def after_a_cut(self, luck: random.Random) -> dict[str, bytearray]:
         """The files as somebody finds them when the power is back."""
         chance = luck.choice((0.0, 0.1, 0.5, 0.9, 1.0))
-        found = {}
+        result = {}
         for file in {*self.sure, *self.pending}:
-            found[file] = bytearray(self.sure.get(file, b""))
+            result[file] = bytearray(self.sure.get(file, b""))
             sectors = [part for step in self.pending.get(file, []) for part in _sectors(step)]
-            self._apply(found[file], [part for part in sectors if luck.random() < chance])
-        return found
+            self._apply(result[file], [part for part in sectors if luck.random() < chance])
+        return result
 
     @staticmethod
     def _apply(content: bytearray, steps: list[Step]) -> None:
-        for _, _, place, data in steps:
+        for _, _, position, data in steps:
             if not data:  # truncated
-                del content[place:]
+                del content[position:]
                 continue
-            content.extend(bytes(max(place + len(data) - len(content), 0)))
-            content[place : place + len(data)] = data
+            content.extend(bytes(max(position + len(data) - len(content), 0)))
+            content[position : position + len(data)] = data
 
 
 def _sectors(step: Step) -> Iterator[Step]:
@@ -137,8 +137,10 @@ def _sectors(step: Step) -> Iterator[Step]:
         yield step
     start = 0
     while start < len(step.data):
-        end = min((step.place + start) // SECTOR * SECTOR + SECTOR - step.place, len(step.data))
-        yield Step("write", step.file, step.place + start, step.data[start:end])
+        end = min(
+            (step.position + start) // SECTOR * SECTOR + SECTOR - step.position, len(step.data)
+        )
+        yield Step("write", step.file, step.position + start, step.data[start:end])
         start = end
 
 
@@ -185,8 +187,8 @@ def cut(steps: list[Step], count: int, seed: int = 1) -> list[str]:
 
 def run(trials: Trials) -> None:
     """A trial is a cut; for every ten of them there is one of the control."""
-    found = cut(recorded("full"), len(list(trials)), trials.luck.getrandbits(30))
-    trials.found += found
+    result = cut(recorded("full"), len(list(trials)), trials.luck.getrandbits(30))
+    trials.result += result
     control = cut(recorded("normal"), max(trials.count // 10, 12), trials.luck.getrandbits(30))
     trials.expect(control, "the control, which does not wait for the disk, lost nothing either")
 

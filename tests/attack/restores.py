@@ -135,8 +135,8 @@ def _compare(trials: Trials, how: str, notes: Notes, again: Study, noticed: bool
     trials.expect(not wrong, f"{how}: credited to another: {wrong[:3]}")
     events = [event for event in again.events() if event.kind == Kind.TOLD]
     trials.expect(len(events) == len(told), f"{how}: told twice")
-    found = {ticket.id for ticket in again.ask(len(lost) + 3)}
-    trials.expect(not found & set(notes.asked), f"{how}: a ticket of a lost future comes again")
+    result = {ticket.id for ticket in again.ask(len(lost) + 3)}
+    trials.expect(not result & set(notes.asked), f"{how}: a ticket of a lost future comes again")
     for ticket in lost[:5]:
         try:
             again.tell(ticket, 1.0)

@@ -107,7 +107,7 @@ def _relatives() -> Iterator[Agent]:
 def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample]:
     """States of every kind, each in the middle of its life; agents of some families alone."""
     rng = random.Random(seed)
-    found = [
+    result = [
         Sample(name, _of_agent(agent), signed, Agent.from_json, _of_agent)
         for name, agent in (
             *_agents(rng, families),
@@ -122,9 +122,9 @@ def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample
             if queue == "p":
                 dispatcher.completed(server, time=0.5)
         plain = _of_dispatcher(dispatcher)
-        found.append(Sample(name, plain, _signed_dispatcher, _dispatcher, _of_dispatcher))
-    found += studies()
-    return found
+        result.append(Sample(name, plain, _signed_dispatcher, _dispatcher, _of_dispatcher))
+    result += studies()
+    return result
 
 
 def _of_agent(agent: Agent) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _live(study: Study) -> Weights:
 
 def studies() -> list[Sample]:
     """Snapshots of studies at once, under a window and with drift; and a weights document."""
-    found = []
+    result = []
     with tempfile.TemporaryDirectory() as folder:
         storage = Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")
         for name, settings in _SETTINGS.items():
@@ -60,7 +60,7 @@ def studies() -> list[Sample]:
             study = open_study(name, ["a", "b", "c"], **settings, **more)
             made = _live(study)
             plain = study._replica.look(_plain)
-            found.append(Sample(name, plain, _signed, saving.from_text, _plain))
+            result.append(Sample(name, plain, _signed, saving.from_text, _plain))
         storage.close()
     document = Sample("weights", _document(made), json.dumps, Weights.from_json, _document)
-    return [*found, document]
+    return [*result, document]

@@ -57,17 +57,17 @@ def attacked(sample: Sample, rng: random.Random) -> str:
     """'refused' or 'equal'; raises what the loader should not have raised."""
     said = mutated(sample.content, rng)
     try:
-        found = sample.load(sample.signed(said))
+        result = sample.load(sample.signed(said))
     except BelmanError:
         return "refused"
-    kept = sample.content_of(found)
-    changed = [place for place in differences(said, kept) if not _ANEW.fullmatch(place)]
+    kept = sample.content_of(result)
+    changed = [position for position in differences(said, kept) if not _ANEW.fullmatch(position)]
     if changed:
         raise AssertionError(f"the state is not that of its file: {changed[:3]}")
     if rng.random() < 0.1 and sample.content_of(sample.load(sample.signed(kept))) != kept:
         raise AssertionError("what was loaded is not what was saved of it")
     if rng.random() < PLAYED:
-        play_on(found, rng, TURNS)
+        play_on(result, rng, TURNS)
     return "equal"
 
 
@@ -109,9 +109,9 @@ def main(
         for child in range(children)
     ]
     with ThreadPoolExecutor(children) as pool:
-        for counts, found in pool.map(lambda one: _through(one, compile, seed, families), shares):
+        for counts, result in pool.map(lambda one: _through(one, compile, seed, families), shares):
             total += counts
-            failures += found
+            failures += result
     return {"refused": 0, "equal": 0, **total, "failures": failures}
 
 
@@ -134,11 +134,11 @@ def _through(
                     total["lost"] += at.value - numbers[0]  # of which is not known how they ended
                     numbers = range(at.value + 1, numbers.stop)
                     break
-                first, counts, found = said
+                first, counts, result = said
                 numbers = range(first, numbers.stop)
                 total += counts
-                failures += found
-                for failure in found:
+                failures += result
+                for failure in result:
                     print(failure, flush=True)
                 if first % (20 * SENT) == 0:
                     print(f"{first:,} files: {dict(total)}, {len(failures)} failures", flush=True)
@@ -191,9 +191,9 @@ def run(trials: Trials) -> None:
     families = ("bernoulli", "gaussian") if trials.count < ATTACK.long else tuple(FAMILIES)
     children = 1 if trials.count < ATTACK.long else os.cpu_count() or 1
     seed = trials.luck.getrandbits(32)
-    found = main(trials.count, seed, families=families, children=children)
-    trials.done += found["refused"] + found["equal"]
-    trials.found += found["failures"]
+    result = main(trials.count, seed, families=families, children=children)
+    trials.done += result["refused"] + result["equal"]
+    trials.result += result["failures"]
 
 
 ATTACK = Attack(
@@ -211,8 +211,8 @@ ATTACK = Attack(
 if __name__ == "__main__":
     how_many, with_seed = int(sys.argv[1]), int(sys.argv[2])
     how = sys.argv[3] if len(sys.argv) > 3 else "never"
-    laws = sys.argv[4:] or tuple(FAMILIES)
-    result = main(how_many, with_seed, how, laws, children=os.cpu_count() or 1)
+    distributions = sys.argv[4:] or tuple(FAMILIES)
+    result = main(how_many, with_seed, how, distributions, children=os.cpu_count() or 1)
     print({"refused": result["refused"], "equal": result["equal"]})
     print(f"{len(result['failures'])} failures", *result["failures"][:20], sep="\n")
     sys.exit(bool(result["failures"]))

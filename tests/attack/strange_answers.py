@@ -140,7 +140,7 @@ def run(trials: Trials) -> None:
             except BelmanError:
                 pass
             except Exception as error:
-                trials.found.append(f"{name}: {error!r} at {str(_Stranger.answer)[:120]}")
+                trials.result.append(f"{name}: {error!r} at {str(_Stranger.answer)[:120]}")
 
 
 ATTACK = Attack(

@@ -13,5 +13,5 @@ def test_nothing_is_found(attack):
     if missing := attack.needs():
         pytest.skip(missing)
     trials = attack.trials(attack.short)
-    assert trials.found == []
+    assert trials.result == []
     assert trials.done > 0

@@ -10,8 +10,8 @@ from tests.service.running import running
 
 @pytest.fixture
 def service(tmp_path):
-    with running(tmp_path) as found:
-        yield found
+    with running(tmp_path) as result:
+        yield result
 
 
 @pytest.fixture

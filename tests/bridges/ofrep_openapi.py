@@ -40,11 +40,11 @@ def _refusal(code: dict[str, Any], *more: str) -> dict[str, Any]:
 
 
 def _answers(**schemas: dict[str, Any] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for status, schema in schemas.items():
         content = {} if schema is None else {"content": {"application/json": {"schema": schema}}}
-        found[status.removeprefix("of_")] = {"description": status, **content}
-    return found
+        result[status.removeprefix("of_")] = {"description": status, **content}
+    return result
 
 
 _BODY = {"required": True, "content": {"application/json": {"schema": _ASKED}}}

@@ -20,8 +20,8 @@ ARMS = ["blue", "green"]
 
 @pytest.fixture
 def storage(tmp_path):
-    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as found:
-        yield found
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as result:
+        yield result
 
 
 def opened(storage, **settings):
@@ -61,20 +61,20 @@ def test_it_decides_and_learns_as_the_study_does(storage):
 
     async def main():
         async with opened(storage) as study:
-            found = []
+            result = []
             for i in range(6):
                 ticket = await study.ask()
                 assert await study.tell(ticket, i % 2)
                 assert not await study.tell(ticket.id, i % 2)
-                found.append((ticket.arm, ticket.probability))
+                result.append((ticket.arm, ticket.probability))
             assert len(await study.ask(3, attributes={"device": "phone"})) == 3
             beliefs, status = await study.beliefs(level=0.9), await study.status()
             await study.pause("lunch")
             assert await study.run(lambda study: study.paused)
-            return found, beliefs, status
+            return result, beliefs, status
 
-    found, beliefs, status = asyncio.run(main())
-    assert found == wanted
+    result, beliefs, status = asyncio.run(main())
+    assert result == wanted
     assert str(beliefs) == str(near.beliefs(level=0.9))
     assert (status["told"], status["outstanding"]) == (6, 3)
 
@@ -206,8 +206,8 @@ def test_the_loop_goes_on_while_a_study_waits_for_its_disk(storage, monkeypatch)
 
 @pytest.fixture
 def service(tmp_path):
-    with running(tmp_path) as found:
-        yield found
+    with running(tmp_path) as result:
+        yield result
 
 
 def test_a_service_is_awaited(service):
@@ -247,9 +247,9 @@ def test_a_cancelled_ask_of_a_service_leaves_no_ticket_out(service):
                 await asyncio.sleep(0.0005 * steps)
                 for task in tasks:
                     task.cancel()
-                for found in await asyncio.gather(*tasks, return_exceptions=True):
-                    if not isinstance(found, BaseException):
-                        told += await study.tell(found, 1)
+                for result in await asyncio.gather(*tasks, return_exceptions=True):
+                    if not isinstance(result, BaseException):
+                        told += await study.tell(result, 1)
         return told
 
     told = asyncio.run(main())

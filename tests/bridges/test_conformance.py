@@ -20,16 +20,16 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.skipif(CASES is None, reason="no cases: BELMAN_GROWTHBOOK_CASES=cases.json")
 def test_growthbooks_cases_pass_or_are_refused():
-    found = list(growthbook.outcomes(json.loads(Path(CASES).read_text(encoding="utf-8"))))
-    assert not [one for one in found if one.verdict == FAILED]
-    assert sum(one.verdict == PASSED for one in found) > 400
+    result = list(growthbook.outcomes(json.loads(Path(CASES).read_text(encoding="utf-8"))))
+    assert not [one for one in result if one.verdict == FAILED]
+    assert sum(one.verdict == PASSED for one in result) > 400
 
 
 @pytest.mark.skipif(FOLDER is None, reason="no cases: BELMAN_EPPO_CASES=folder")
 def test_eppos_cases_pass_or_are_refused():
-    found = list(eppo.outcomes(Path(FOLDER)))
-    assert not [one for one in found if one.verdict == FAILED]
-    assert sum(one.verdict == PASSED for one in found) > 30
+    result = list(eppo.outcomes(Path(FOLDER)))
+    assert not [one for one in result if one.verdict == FAILED]
+    assert sum(one.verdict == PASSED for one in result) > 30
 
 
 RULE = {"variations": ["a", "b"], "hashVersion": 2}
@@ -67,8 +67,8 @@ OWN = {
 
 
 def test_every_section_is_judged():
-    found = list(growthbook.outcomes(OWN))
-    verdicts = {(one.section, one.case): one.verdict for one in found}
+    result = list(growthbook.outcomes(OWN))
+    verdicts = {(one.section, one.case): one.verdict for one in result}
     failed = {("evalCondition", "wrong"), ("versionCompare", "1.2.0")}
     assert {case for case, one in verdicts.items() if one == FAILED} == failed
     refused = {
@@ -76,7 +76,7 @@ def test_every_section_is_judged():
         ("decrypt", "any"), ("new", "any"),
     }  # fmt: skip
     assert refused <= {case for case, one in verdicts.items() if one == REFUSED}
-    lines = list(table(found))
+    lines = list(table(result))
     assert "evalCondition      1 passed     1 refused     1 failed" in lines
     assert any("hash_version=3 is not 1 or 2" in line for line in lines)
     assert any("failed: evalCondition, 1 × wrong: False" in line for line in lines)
@@ -97,10 +97,10 @@ def folder(tmp_path):
         context = {"age": 30.0 + unit}
         is_in = eppo.Eppo().shard("traffic", f"u{unit}") < 5_000
         action = model.choose(f"u{unit}", context).arm if is_in else None
-        found = {"variation": "banner" if is_in else "none", "action": action}
+        result = {"variation": "banner" if is_in else "none", "action": action}
         subjects.append({
             "subjectKey": f"u{unit}", "subjectAttributes": {"numericAttributes": context},
-            "actions": [{"actionKey": arm} for arm in model.arms], "assignment": found,
+            "actions": [{"actionKey": arm} for arm in model.arms], "assignment": result,
         })  # fmt: skip
     case = {"flag": "banner", "defaultValue": "none", "subjects": subjects}
     (tmp_path / "bandit-tests" / "ours.json").write_text(json.dumps(case))
@@ -108,8 +108,8 @@ def folder(tmp_path):
 
 
 def test_bandits_behind_flags_are_judged(folder):
-    found = list(eppo.outcomes(folder))
-    assert [one for one in found if one.verdict != PASSED] == []
+    result = list(eppo.outcomes(folder))
+    assert [one for one in result if one.verdict != PASSED] == []
     path = folder / "bandit-tests" / "ours.json"
     case = json.loads(path.read_text())
     case["subjects"][3]["assignment"]["action"] = "nobody"

@@ -21,12 +21,12 @@ WORTH = {"blue": 0.01, "green": 0.02, "red": 0.0}
 
 def some_context(rng):
     """Numbers, words and truths, some of them missing and some of them new."""
-    found = {
+    result = {
         "age": round(float(rng.normal(40, 12)), 2),
         "country": str(rng.choice(["fr", "de", "é t"])),
         "member": bool(rng.random() < 0.5),
     }
-    return {name: value for name, value in found.items() if rng.random() < 0.85}
+    return {name: value for name, value in result.items() if rng.random() < 0.85}
 
 
 def taught(agent, rng, rewards=120, binary=False):
@@ -116,14 +116,14 @@ def test_their_client_chooses_as_we_say(kind):
     with client_of(bandit) as (client, events):
         for unit in range(300):
             name, context = f"unit-é-{unit}", some_context(rng)
-            found = client.get_bandit_action("banner", name, context, actions, "none")
+            result = client.get_bandit_action("banner", name, context, actions, "none")
             wanted = bandit.choose(name, context)
-            assert found.action == wanted.arm
+            assert result.action == wanted.arm
             assert events[-1]["actionProbability"] == pytest.approx(wanted.chance, abs=1e-12)
             assert events[-1]["modelVersion"] == bandit.version
             some = {"blue": {}, "new": {}}  # an action without coefficients, and fewer of them
-            found = client.get_bandit_action("banner", name, context, some, "none")
-            assert found.action == bandit.choose(name, context, some).arm
+            result = client.get_bandit_action("banner", name, context, some, "none")
+            assert result.action == bandit.choose(name, context, some).arm
 
 
 def test_attributes_of_actions_are_scored_as_their_client_does():
@@ -131,11 +131,13 @@ def test_attributes_of_actions_are_scored_as_their_client_does():
     from_client = pytest.importorskip("eppo_client", reason="no eppo-server-sdk: make clients")
     made = eppo.bandit(agent_of("linear"), "banner", gamma=2.0)
     data = json.loads(json.dumps(made.data))
-    for place, own in enumerate(data["coefficients"].values()):
-        line = {"attributeKey": "price", "coefficient": 0.3 - 0.2 * place}
+    for position, own in enumerate(data["coefficients"].values()):
+        line = {"attributeKey": "price", "coefficient": 0.3 - 0.2 * position}
         words = {"attributeKey": "shop", "valueCoefficients": {"main": 1.0, "true": -0.5}}
         own["actionNumericCoefficients"] = [{**line, "missingValueCoefficient": 0.4}]
-        own["actionCategoricalCoefficients"] = [{**words, "missingValueCoefficient": 0.2 * place}]
+        own["actionCategoricalCoefficients"] = [
+            {**words, "missingValueCoefficient": 0.2 * position}
+        ]
     bandit, rng = eppo.Bandit("banner", data), np.random.default_rng(3)
     seen = set()
     with client_of(bandit) as (client, events):
@@ -147,9 +149,9 @@ def test_attributes_of_actions_are_scored_as_their_client_does():
             theirs = {
                 arm: from_client.ContextAttributes.from_dict(own) for arm, own in actions.items()
             }
-            found = client.get_bandit_action("banner", f"u{unit}", context, theirs, "none")
+            result = client.get_bandit_action("banner", f"u{unit}", context, theirs, "none")
             chosen = bandit.choose(f"u{unit}", context, actions)
-            assert found.action == chosen.arm
+            assert result.action == chosen.arm
             assert events[-1]["actionProbability"] == pytest.approx(chosen.chance, abs=1e-12)
             seen.add(round(chosen.chance, 6))
     assert len(seen) > 100
@@ -215,11 +217,11 @@ def test_gamma_gives_the_leader_the_chance_that_it_is_best():
 def study(tmp_path):
     url = f"sqlite:///{tmp_path}/studies.db"
     names = ["age", "country", "member"]
-    found = belman.open_study(
+    result = belman.open_study(
         "banner", ARMS, context=names, model="linear", floor=0.05, storage=url, seed=7
     )
-    yield found
-    found.storage.close()
+    yield result
+    result.storage.close()
 
 
 def test_a_study_learns_from_what_their_client_did(study):
@@ -264,9 +266,9 @@ def test_rows_that_the_model_would_not_have_given_are_refused(study):
         "subjectNumericAttributes": {"age": 40.0, "height": 180.0},
         "subjectCategoricalAttributes": {"member": "true"},
     }
-    found = eppo.row(event, 1.0, [bandit])
-    assert found["context"]["age"] == 40.0
-    assert found["chances"] == bandit.chances({"age": 40.0})
+    result = eppo.row(event, 1.0, [bandit])
+    assert result["context"]["age"] == 40.0
+    assert result["chances"] == bandit.chances({"age": 40.0})
     other = next(arm for arm in ARMS if arm != chosen.arm)
     for wrong, words in (
         ({"action": other}, "its model gives"),

@@ -55,8 +55,8 @@ def test_keys_stand_in_the_path_and_flags_is_all_that_they_may(tmp_path, caplog)
 def test_exposures_are_rows():
     told = {"inExperiment": True, "hashUsed": True, "value": "b", "hashValue": "u1"}
     experiment = {"key": "x", "phase": "12"}
-    found = growthbook.row(experiment, told, 1, time=5.0)
-    assert found == {"unit": "u1", "version": 12, "arm": "b", "reward": 1.0, "time": 5.0}
+    result = growthbook.row(experiment, told, 1, time=5.0)
+    assert result == {"unit": "u1", "version": 12, "arm": "b", "reward": 1.0, "time": 5.0}
     with pytest.raises(SettingError, match="forced"):
         growthbook.row(experiment, {**told, "hashUsed": False}, 1)
     with pytest.raises(SettingError, match="no version"):

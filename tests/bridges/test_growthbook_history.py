@@ -150,7 +150,7 @@ def test_every_unit_gets_what_the_client_gives(name):
 
     logging.getLogger("growthbook.core").setLevel(logging.ERROR)
     rules, columns = PAYLOADS[name], users()
-    found = assigned(rules, columns)
+    result = assigned(rules, columns)
     served = payload(rules)
     client = Client(features=served["features"], savedGroups=MORE["savedGroups"])
     client._global_ctx.contextual_bandits = MORE["contextualBandits"]
@@ -159,11 +159,11 @@ def test_every_unit_gets_what_the_client_gives(name):
         who = dict(zip(columns, values, strict=True))
         client.set_attributes({one: value for one, value in who.items() if value is not None})
         told = client.eval_feature("f")
-        value = None if found.reasons[i] == past.PREREQUISITE else found.names[found.seen[i]]
+        value = None if result.reasons[i] == past.PREREQUISITE else result.names[result.seen[i]]
         assert told.value == value, who
-        in_experiment = found.reasons[i] in (past.LOT, past.HOLDOUT)
+        in_experiment = result.reasons[i] in (past.LOT, past.HOLDOUT)
         assert (told.source == "experiment") == in_experiment, who
-        assert (told.source == "force") == (found.reasons[i] == past.FORCED), who
+        assert (told.source == "force") == (result.reasons[i] == past.FORCED), who
         drawn += told.source == "experiment"
     client.destroy()
     assert drawn > 1_000 or not rules
@@ -173,18 +173,18 @@ def test_every_unit_gets_what_the_client_gives(name):
 def test_arms_come_as_often_as_their_chances_say(name):
     """Five standard deviations for every arm and kind of unit: errs once in 10⁶ each."""
     columns = users(2)
-    found = assigned(PAYLOADS[name], columns)
-    lot = found.reasons == past.LOT
-    assert np.allclose(found.chances[lot].sum(1), 1.0)
-    assert not found.chances[~lot].any()
-    kinds = np.unique(found.chances[lot].round(6), axis=0, return_inverse=True)[1].ravel()
+    result = assigned(PAYLOADS[name], columns)
+    lot = result.reasons == past.LOT
+    assert np.allclose(result.chances[lot].sum(1), 1.0)
+    assert not result.chances[~lot].any()
+    kinds = np.unique(result.chances[lot].round(6), axis=0, return_inverse=True)[1].ravel()
     if name == "another attribute":  # three rows have one company: these are not 10⁴ lots
         return
-    for kind, arm in itertools.product(range(kinds.max() + 1), range(len(found.names))):
+    for kind, arm in itertools.product(range(kinds.max() + 1), range(len(result.names))):
         own = np.flatnonzero(lot)[kinds == kind]
-        chance = found.chances[own[0], arm]
+        chance = result.chances[own[0], arm]
         spread = (chance * (1.0 - chance) * own.size) ** 0.5
-        assert abs((found.seen[own] == arm).sum() - chance * own.size) <= 5.0 * spread + 1e-9
+        assert abs((result.seen[own] == arm).sum() - chance * own.size) <= 5.0 * spread + 1e-9
 
 
 def test_arms_may_be_called_by_key_and_number():
@@ -231,7 +231,7 @@ def test_files_have_texts_for_numbers_truths_lists_and_objects():
 
 def test_values_compare_as_the_published_cases_have_it():
     """Facts of the public specification: nothing is 0 beside a number, texts become numbers."""
-    for asked, found, wanted in (
+    for asked, result, wanted in (
         ({"$lt": 5, "$gt": -1, "$lte": 0, "$ne": 1}, None, True),
         ({"$gte": 5}, None, False),
         ({"$gt": 5, "$lt": 10}, "8", True),
@@ -252,7 +252,7 @@ def test_values_compare_as_the_published_cases_have_it():
         ([1, {"a": True}], [1, {"a": True}], True),
         ([1, {"a": True}], [1, {"a": 1}], False),
     ):
-        assert fits({"x": asked}, {"x": found}, {}) is wanted, (asked, found)
+        assert fits({"x": asked}, {"x": result}, {}) is wanted, (asked, result)
     assert fits({"$groups": {"$elemMatch": {"$eq": 0}}}, {"$groups": [0]}, {})
     assert fits({"a.0.b": 1}, {"a": [{"b": 1}]}, {})
     assert not fits({"a.b": None, "c": {"$exists": True}}, {"a": 3}, {})

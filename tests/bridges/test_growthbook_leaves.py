@@ -25,9 +25,9 @@ UNITS = 600
 
 @pytest.fixture
 def storage(tmp_path):
-    found = Storage(f"sqlite:///{tmp_path}/studies.db")
-    yield found
-    found.close()
+    result = Storage(f"sqlite:///{tmp_path}/studies.db")
+    yield result
+    result.close()
 
 
 def contextual(storage, **settings):
@@ -87,7 +87,7 @@ def test_the_python_client_decides_by_leaves(storage):
     fell, counts = Counter(), Counter()
     for row, (name, who) in zip(rows, units.items(), strict=True):
         assert row["arm"] == belman.assign(weights, name, who).arm
-        leaf = weights.contexts.place(who)
+        leaf = weights.contexts.position(who)
         fell[leaf] += 1
         counts[leaf] += row["arm"] == "blue"
     for leaf, n in fell.items():
@@ -114,13 +114,13 @@ def test_the_time_machine_knows_leaves(storage):
     rng, log = np.random.default_rng(4), []
     for i in range(500):
         who = user(rng)
-        found = belman.assign(weights, f"u{i}", who)
-        log.append({"unit": f"u{i}", "time": weights.published + i, "variation": found.arm,
-                    "reward": i % 2, "p": found.chance, **who})  # fmt: skip
+        result = belman.assign(weights, f"u{i}", who)
+        log.append({"unit": f"u{i}", "time": weights.published + i, "variation": result.arm,
+                    "reward": i % 2, "p": result.chance, **who})  # fmt: skip
     for past in (read_weights([weights]), read_payloads({weights.published: payload})):
-        found = time_machine(log, past)
-        assert found.account.used == 500
-        assert found.columns()["chance"] == pytest.approx([row["p"] for row in log])
+        result = time_machine(log, past)
+        assert result.account.used == 500
+        assert result.columns()["chance"] == pytest.approx([row["p"] for row in log])
 
 
 def test_a_window_two_services_and_a_new_arm(storage):

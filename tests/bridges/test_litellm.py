@@ -45,9 +45,9 @@ def litellm():
 
 @pytest.fixture
 def storage(tmp_path):
-    place = Storage(f"sqlite:///{tmp_path}/studies.db")
-    yield place
-    place.close()
+    position = Storage(f"sqlite:///{tmp_path}/studies.db")
+    yield position
+    position.close()
 
 
 def deployment(name, answer="yes", group="chat", **more):

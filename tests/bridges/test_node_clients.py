@@ -81,14 +81,14 @@ def test_growthbook(service, flags):
     console.log(JSON.stringify({ seen: seen.slice(0, units), french: french.experiment.phase }));
     client.destroy();
     """
-    found = run(script, service)
+    matches = run(script, service)
     rows = [
         growthbook.row(experiment, result, float(i % 2))
-        for i, (experiment, result) in enumerate(found["seen"])
+        for i, (experiment, result) in enumerate(matches["seen"])
     ]
     assert len(rows) == UNITS
     check(flags["checkout"], rows)
-    assert found["french"] == str(flags["offer"].weights({"country": "fr"}).version)
+    assert matches["french"] == str(flags["offer"].weights({"country": "fr"}).version)
 
 
 def test_growthbook_decides_by_leaves(service):
@@ -145,9 +145,9 @@ SERVER = """
 
 
 def test_the_remote_provider_of_servers(service, flags):
-    found = run(SERVER, service)
-    check(flags["checkout"], found["rows"])
-    assert (found["missing"], found["nobody"]) == ("FLAG_NOT_FOUND", "TARGETING_KEY_MISSING")
+    matches = run(SERVER, service)
+    check(flags["checkout"], matches["rows"])
+    assert (matches["missing"], matches["nobody"]) == ("FLAG_NOT_FOUND", "TARGETING_KEY_MISSING")
 
 
 WEB = """
@@ -171,8 +171,8 @@ WEB = """
 
 
 def test_the_web_provider(service, flags):
-    found = run(WEB, service)
-    check(flags["checkout"], found["rows"])
+    matches = run(WEB, service)
+    check(flags["checkout"], matches["rows"])
 
 
 def test_eppo(tmp_path):
@@ -278,7 +278,7 @@ def test_growthbooks_conditions_hold_where_the_time_machine_says():
       features: { f: { defaultValue: false, rules: [{ condition, force: true }] } },
     }).evalFeature("f").value)));
     """
-    found = run(script, SimpleNamespace(url=""), cases=cases, groups=groups)
-    assert 0.2 < sum(found) / len(found) < 0.8
-    for (condition, attributes), wanted in zip(cases, found, strict=True):
+    matches = run(script, SimpleNamespace(url=""), cases=cases, groups=groups)
+    assert 0.2 < sum(matches) / len(matches) < 0.8
+    for (condition, attributes), wanted in zip(cases, matches, strict=True):
         assert fits(condition, attributes, groups) is wanted, (condition, attributes)

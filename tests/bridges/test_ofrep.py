@@ -98,9 +98,9 @@ def test_the_remote_provider_decides_and_the_study_learns(service, flags):
     client, rows, rng = api.get_client(), [], np.random.default_rng(2)
     for i in range(800):
         unit = EvaluationContext(targeting_key=f"user-{i}")
-        found = client.get_string_details("checkout", "none", unit)
-        version = found.flag_metadata["version"]
-        rows.append((f"user-{i}", version, found.value, float(rng.random() < 0.5)))
+        result = client.get_string_details("checkout", "none", unit)
+        version = result.flag_metadata["version"]
+        rows.append((f"user-{i}", version, result.value, float(rng.random() < 0.5)))
     study, counts = flags["checkout"], Counter(row[2] for row in rows)
     weights = study.weights()
     for arm, chance in zip(weights.arms, weights.weights, strict=True):

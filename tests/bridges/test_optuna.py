@@ -35,9 +35,9 @@ def mixed(trial):
     loss = trial.suggest_categorical("loss", ["l1", "l2", None])
     rate = trial.suggest_float("rate", 1e-4, 1.0, log=True)
     depth = trial.suggest_int("depth", 1, 20)
-    found = {"tree": 0.3, "forest": 0.0, "linear": 0.6, "net": 0.2, "none": 1.0}[kind]
-    found += 0.3 * (loss != "l2")
-    return found + 0.1 * (np.log10(rate) + 2.0) ** 2 + 0.002 * (depth - 8) ** 2
+    result = {"tree": 0.3, "forest": 0.0, "linear": 0.6, "net": 0.2, "none": 1.0}[kind]
+    result += 0.3 * (loss != "l2")
+    return result + 0.1 * (np.log10(rate) + 2.0) ** 2 + 0.002 * (depth - 8) ** 2
 
 
 def best(sampler, trials=60, direction="minimize"):

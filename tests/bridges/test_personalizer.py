@@ -69,12 +69,12 @@ def told(study):
 def test_rank_reward_and_again(service, study):
     first = rank(service, eventId="one/or another %")
     assert first.status == 201
-    found = first.json
-    assert found["eventId"] == "one/or another %"
-    assert found["rewardActionId"] == found["ranking"][0]["id"]
-    assert sorted(one["id"] for one in found["ranking"]) == sorted(DISHES)
-    assert sum(one["probability"] for one in found["ranking"]) == pytest.approx(1.0)
-    assert rank(service, eventId="one/or another %").json == found
+    result = first.json
+    assert result["eventId"] == "one/or another %"
+    assert result["rewardActionId"] == result["ranking"][0]["id"]
+    assert sorted(one["id"] for one in result["ranking"]) == sorted(DISHES)
+    assert sum(one["probability"] for one in result["ranking"]) == pytest.approx(1.0)
+    assert rank(service, eventId="one/or another %").json == result
     event = "one%2For%20another%20%25"
     assert reward(service, event, 1).status == 204
     assert reward(service, event, 1.0).status == 204
@@ -100,12 +100,12 @@ def test_an_endpoint_without_a_study_is_for_the_one_of_that_name(service, study,
     assert (told(other)[1], told(study)[1]) == (1, 1)
 
 
-def test_excluded_actions_keep_their_places_and_are_not_chosen(service, study):
+def test_excluded_actions_keep_their_positions_and_are_not_chosen(service, study):
     for turn in range(20):
-        found = rank(service, excludedActions=["cake"], eventId=f"event {turn}").json
-        assert found["ranking"][1] == {"id": "cake", "probability": 0.0}
-        assert found["rewardActionId"] == found["ranking"][0]["id"] != "cake"
-        assert sum(one["probability"] for one in found["ranking"]) == pytest.approx(1.0)
+        result = rank(service, excludedActions=["cake"], eventId=f"event {turn}").json
+        assert result["ranking"][1] == {"id": "cake", "probability": 0.0}
+        assert result["rewardActionId"] == result["ranking"][0]["id"] != "cake"
+        assert sum(one["probability"] for one in result["ranking"]) == pytest.approx(1.0)
     first = rank(service, excludedActions=["pasta"]).json
     assert first["ranking"][0]["id"] == "pasta" != first["rewardActionId"]
 
@@ -125,8 +125,8 @@ def test_arrays_are_features_where_they_are_declared(service):
         {"id": name, "features": [{"look": {"image": [0.5, i]}}]} for i, name in enumerate("ab")
     ]
     path, user = "/api/studies/arrays/personalizer", [{"user": {"taste": [1, 0, 0.5]}}]
-    found = rank(service, path=path, actions=actions, contextFeatures=user, eventId="one")
-    assert found.status == 201
+    result = rank(service, path=path, actions=actions, contextFeatures=user, eventId="one")
+    assert result.status == 201
     assert reward(service, "one", 1, path).status == 204
     assert told(study) == (1, 0, 1.0)
     short = rank(service, path=path, actions=actions, contextFeatures=[{"user": {"taste": [1]}}])
@@ -215,8 +215,8 @@ def test_excluded_actions_of_slots(service, study):
     slots = [{**SLOTS[0], "excludedActions": ["ice", "cake"]}, SLOTS[1]]
     for turn in range(10):
         asked = body(slots=slots[::-1], eventId=f"page {turn}")
-        found = service.send("POST", f"{NEW}/multislot/rank", asked).json["slots"]
-        assert found[1]["rewardActionId"] == "pasta" != found[0]["rewardActionId"]
+        result = service.send("POST", f"{NEW}/multislot/rank", asked).json["slots"]
+        assert result[1]["rewardActionId"] == "pasta" != result[0]["rewardActionId"]
 
 
 # What is refused
@@ -361,9 +361,9 @@ def test_too_much_is_refused_in_its_words(tmp_path):
     with running(tmp_path, max_body=2_000, rate=1.0) as service:
         menu(service.storage)
         assert code(rank(service, eventId="a" * 3_000)) == (413, "PayloadSizeExceeded")
-        found = [rank(service) for _ in range(4)]
-        assert code(found[-1]) == (429, "429")
-        assert found[-1].headers["retry-after"] == "1"
+        result = [rank(service) for _ in range(4)]
+        assert code(result[-1]) == (429, "429")
+        assert result[-1].headers["retry-after"] == "1"
 
 
 # Restarts, services, and many at once
@@ -411,8 +411,8 @@ def test_one_event_at_once_is_one_ask_whichever_service_hears_of_it(tmp_path):
         for thread in threads:
             thread.join(HANG)
         assert told_of == [204] * 8
-        assert all(found == ranked[0] for found in ranked)
-        assert all(found == filled[0] for found in filled)
+        assert all(result == ranked[0] for result in ranked)
+        assert all(result == filled[0] for result in filled)
         assert told(study) == (1, 2, 1.0)
 
 
@@ -421,8 +421,8 @@ def test_one_event_at_once_is_one_ask_whichever_service_hears_of_it(tmp_path):
 
 def test_features_are_flat():
     parts = [{"a": 1, "b": {"c": "x", "d": {"e": True}}}, {"b": [{"f": None}, {"g": [1, 2.5]}]}]
-    found = {"a": 1, "b.c": "x", "b.d.e": True, "b.f": None, "b.g": [1, 2.5]}
-    assert flat(parts, "features") == found
+    result = {"a": 1, "b.c": "x", "b.d.e": True, "b.f": None, "b.g": [1, 2.5]}
+    assert flat(parts, "features") == result
     assert flat([], "features") == {}
 
 
@@ -437,9 +437,9 @@ def test_every_code_is_one_of_the_protocol():
     known = {operation.wrong for operation in personalizer.OPERATIONS.values()}
     for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 503):
         for operation in (None, *personalizer.OPERATIONS.values()):
-            found = personalizer.described(status, "", "words", operation)["error"]["code"]
-            assert found
-            assert (found in known) <= (status in (400, 409, 422))
+            result = personalizer.described(status, "", "words", operation)["error"]["code"]
+            assert result
+            assert (result in known) <= (status in (400, 409, 422))
 
 
 # The clients themselves
@@ -451,8 +451,8 @@ def older(service):
     client = pytest.importorskip("azure.cognitiveservices.personalizer", reason="make clients")
     from msrest.authentication import CognitiveServicesCredentials
 
-    with client.PersonalizerClient(service.url, CognitiveServicesCredentials("any")) as found:
-        yield found
+    with client.PersonalizerClient(service.url, CognitiveServicesCredentials("any")) as result:
+        yield result
 
 
 @pytest.fixture
@@ -462,8 +462,8 @@ def newer(service):
     from azure.core.credentials import AzureKeyCredential
 
     url = f"{service.url}/api/studies/menu"
-    with client.PersonalizerClient(url, AzureKeyCredential("any")) as found:
-        yield found
+    with client.PersonalizerClient(url, AzureKeyCredential("any")) as result:
+        yield result
 
 
 @pytest.mark.slow
@@ -477,14 +477,14 @@ def test_the_client_of_version_1_decides_and_the_study_learns(service, older):
     for _ in range(400):
         age = float(rng.choice([8, 40]))
         request = models.RankRequest(actions=actions, context_features=[{"user": {"age": age}}])
-        found = older.rank(request)
-        for one in found.ranking:
-            off[one.id] += (one.id == found.reward_action_id) - one.probability
+        result = older.rank(request)
+        for one in result.ranking:
+            off[one.id] += (one.id == result.reward_action_id) - one.probability
             spread[one.id] += one.probability * (1.0 - one.probability)
-        is_sweet = found.reward_action_id != "pasta"
+        is_sweet = result.reward_action_id != "pasta"
         sweet.append((age, is_sweet))
         chance = 0.8 if is_sweet == (age == 8) else 0.2
-        older.events.reward(found.event_id, float(rng.random() < chance))
+        older.events.reward(result.event_id, float(rng.random() < chance))
     for name, total in off.items():
         assert abs(total) <= 5.0 * spread[name] ** 0.5 + 1e-9
     assert told(study)[:2] == (400, 0)
@@ -523,17 +523,17 @@ def test_the_client_of_today_decides_by_chance_and_the_study_learns(service, new
     study = menu(service.storage, policy=LinEpsilonGreedy(epsilon=0.3), uniform_share=0.0)
     rng, off, spread, used = np.random.default_rng(6), 0.0, 0.0, 0
     for turn in range(300):
-        found = newer.rank(body(eventId=f"event {turn}", deferActivation=True))
-        chances = {one["id"]: one["probability"] for one in found["ranking"]}
+        result = newer.rank(body(eventId=f"event {turn}", deferActivation=True))
+        chances = {one["id"]: one["probability"] for one in result["ranking"]}
         assert sum(chances.values()) == pytest.approx(1.0)
-        off += (found["rewardActionId"] == "ice") - chances["ice"]
+        off += (result["rewardActionId"] == "ice") - chances["ice"]
         spread += chances["ice"] * (1.0 - chances["ice"])
-        chance = 0.9 if found["rewardActionId"] == "ice" else 0.1
+        chance = 0.9 if result["rewardActionId"] == "ice" else 0.1
         # What is told of an event that was not used says the opposite, and is not learnt from.
         chance = chance if turn % 2 else 1.0 - chance
-        newer.reward(found["eventId"], {"value": float(rng.random() < chance)})
+        newer.reward(result["eventId"], {"value": float(rng.random() < chance)})
         if turn % 2:
-            newer.activate(found["eventId"])
+            newer.activate(result["eventId"])
             used += 1
     assert abs(off) <= 5.0 * spread**0.5
     assert told(study)[:2] == (used, 300 - used)
@@ -546,15 +546,15 @@ def test_the_client_of_today_fills_slots(service, newer):
     study, rng = menu(service.storage, uniform_share=0.3), np.random.default_rng(7)
     shown = []
     for turn in range(150):
-        found = newer.rank_multi_slot(body(slots=SLOTS, eventId=f"page {turn}"))
-        at = {one["id"]: one["rewardActionId"] for one in found["slots"]}
+        result = newer.rank_multi_slot(body(slots=SLOTS, eventId=f"page {turn}"))
+        at = {one["id"]: one["rewardActionId"] for one in result["slots"]}
         assert len(set(at.values())) == 2
         shown.append(at["top"])
         rewards = [
             {"slotId": slot, "value": float(rng.random() < (0.9 if id == "pasta" else 0.1))}
             for slot, id in at.items()
         ]
-        newer.reward_multi_slot(found["eventId"], {"reward": rewards})
+        newer.reward_multi_slot(result["eventId"], {"reward": rewards})
     newer.activate_multi_slot("page 3")
     assert told(study)[:2] == (300, 0)
     assert shown[75:].count("pasta") > 40
@@ -628,8 +628,8 @@ def test_the_asynchronous_client(service, study):
     async def play():
         url = f"{service.url}/api/studies/menu"
         async with client.PersonalizerClient(url, AzureKeyCredential("any")) as shop:
-            found = await asyncio.gather(*(shop.rank(body()) for _ in range(20)))
-            rewards = (shop.reward(one["eventId"], {"value": 1}) for one in found)
+            result = await asyncio.gather(*(shop.rank(body()) for _ in range(20)))
+            rewards = (shop.reward(one["eventId"], {"value": 1}) for one in result)
             await asyncio.gather(*rewards)
 
     asyncio.run(play())

@@ -41,43 +41,45 @@ def run(pytester, monkeypatch):
 
 @pytest.mark.parametrize("body", [ASSERTS, SCORES])
 def test_a_race_ends_when_the_best_is_known(run, body):
-    found = run('best="new"', body)
-    assert found.ret == 0
-    counts = found.parseoutcomes()
+    result = run('best="new"', body)
+    assert result.ret == 0
+    counts = result.parseoutcomes()
     assert counts["skipped"] > 140
     assert counts.get("failed", 0) == 0
-    found.stdout.fnmatch_lines(["*== races ==*", "*::test_answers: new is best (wrong in at most*"])
+    result.stdout.fnmatch_lines(
+        ["*== races ==*", "*::test_answers: new is best (wrong in at most*"]
+    )
 
 
 def test_a_run_fails_where_another_candidate_is_best(run):
-    found = run('best="old"')
-    assert found.ret == 1
-    found.stdout.fnmatch_lines(["*test_answers: FAILED, old was to be best*"])
+    result = run('best="old"')
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*test_answers: FAILED, old was to be best*"])
 
 
 def test_a_run_fails_where_it_is_not_known_that_the_candidate_is_best(run):
-    found = run('best="new", delta=1e-60')
-    assert found.ret == 1
-    found.stdout.fnmatch_lines(["*Not known so far*", "*FAILED, it is not known that new is"])
+    result = run('best="new", delta=1e-60')
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*Not known so far*", "*FAILED, it is not known that new is"])
     assert run("delta=1e-60").ret == 0
 
 
 def test_an_error_of_a_test_is_an_error_and_ends_the_race(run):
-    found = run('best="new"', "raise ZeroDivisionError")
-    assert found.ret == 1
-    found.stdout.fnmatch_lines(["*test_answers: FAILED, test_answers* did not run to its end"])
+    result = run('best="new"', "raise ZeroDivisionError")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*test_answers: FAILED, test_answers* did not run to its end"])
 
 
 def test_a_score_that_cannot_be_is_a_failure(run):
-    found = run("", "score(7)")
-    assert found.ret == 1
-    found.stdout.fnmatch_lines(["*score 7.0 of candidate '*' is not allowed*"])
+    result = run("", "score(7)")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*score 7.0 of candidate '*' is not allowed*"])
 
 
 def test_single_tests_run_as_they_are(run):
-    found = run('best="old"', ASSERTS, "-k", "item and (7-new or 7-old) and not 17 and not 107")
-    assert found.parseoutcomes().get("skipped", 0) == 0
-    found.stdout.fnmatch_lines(["*no race, since some of its tests were not selected"])
+    result = run('best="old"', ASSERTS, "-k", "item and (7-new or 7-old) and not 17 and not 107")
+    assert result.parseoutcomes().get("skipped", 0) == 0
+    result.stdout.fnmatch_lines(["*no race, since some of its tests were not selected"])
 
 
 @pytest.mark.parametrize(
@@ -89,16 +91,16 @@ def test_single_tests_run_as_they_are(run):
     ],
 )
 def test_wrong_marks_are_refused(run, more, words):
-    found = run(more)
-    assert found.ret != 0
-    assert words in "\n".join(found.outlines + found.errlines)
+    result = run(more)
+    assert result.ret != 0
+    assert words in "\n".join(result.outlines + result.errlines)
 
 
 def test_marks_without_items_are_refused(run):
     for text in (TEST.replace("items=ITEMS, MORE", ""), TEST.replace("=ITEMS, MORE", "=[]")):
-        found = run(text=text)
-        assert found.ret != 0
-        assert "needs items" in found.stdout.str() or "name the items" in found.stdout.str()
+        result = run(text=text)
+        assert result.ret != 0
+        assert "needs items" in result.stdout.str() or "name the items" in result.stdout.str()
 
 
 def test_the_test_of_the_page_says_what_the_page_says(run):
@@ -111,13 +113,13 @@ QUESTIONS = list(range(1_000))
 def ask(candidate, item): return item % 10 < PROMPTS[candidate]
 def graded(answer, item): return float(answer)
 """
-    found = run(text=given + block.replace("SCORE", "score"))
-    assert found.ret == 0
-    assert said in found.stdout.str()
+    result = run(text=given + block.replace("SCORE", "score"))
+    assert result.ret == 0
+    assert said in result.stdout.str()
 
 
 def test_a_project_without_races_notices_nothing(run):
-    found = run(text="def test_plain(): pass\ndef test_scored(score): pass")
-    assert found.parseoutcomes() == {"passed": 1, "errors": 1}
-    assert "== races ==" not in found.stdout.str()
-    found.stdout.fnmatch_lines(["*score is for tests with @pytest.mark.race*"])
+    result = run(text="def test_plain(): pass\ndef test_scored(score): pass")
+    assert result.parseoutcomes() == {"passed": 1, "errors": 1}
+    assert "== races ==" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["*score is for tests with @pytest.mark.race*"])

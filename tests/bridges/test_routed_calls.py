@@ -19,9 +19,9 @@ TARGETS = {"1": "large", "2": "medium", "3": "small"}
 
 @pytest.fixture
 def storage(tmp_path):
-    place = Storage(f"sqlite:///{tmp_path}/studies.db")
-    yield place
-    place.close()
+    position = Storage(f"sqlite:///{tmp_path}/studies.db")
+    yield position
+    position.close()
 
 
 def opened(storage, name="router", **settings):
@@ -99,10 +99,10 @@ def test_a_study_that_is_paused_or_insists_sends_calls_to_the_best_that_can_be_h
 
     async def play(calls):
         study.ship("large")
-        found = [await calls.choose({"2": "medium", "3": "small"}, "a")]
+        result = [await calls.choose({"2": "medium", "3": "small"}, "a")]
         study.pause()
-        found.append(await calls.choose({"2": "medium", "3": "small"}, "b"))
-        return found
+        result.append(await calls.choose({"2": "medium", "3": "small"}, "b"))
+        return result
 
     assert routed(study, play) == [("3", None), ("3", None)]
     assert study.outstanding == 0
@@ -152,8 +152,8 @@ def test_a_quality_may_come_before_the_end_of_a_call_or_after_it(storage, tmp_pa
         assert not calls.waits_for("late")
 
     routed(study, play)
-    found = [reward for _, reward, _ in logged(study, tmp_path)]
-    assert sorted(found) == pytest.approx([1.0, 2.0])
+    result = [reward for _, reward, _ in logged(study, tmp_path)]
+    assert sorted(result) == pytest.approx([1.0, 2.0])
     assert study.metrics()["metric"][:4] == ["dollars", "failed", "quality", "seconds"]
 
 

@@ -102,8 +102,8 @@ def test_a_column_can_say_the_arm():
     for arm in arms:
         row = pd.DataFrame({"x0": [0.5], "x1": [-1.0], "offer": [arm]})
         assert regressor.predict(row)[0] == known.row(arm)["expected reward"]
-    by_place = RewardRegressor(2).fit(frame.to_numpy(), REWARDS)
-    assert by_place.predict(frame.to_numpy()).tolist() == regressor.predict(frame).tolist()
+    by_position = RewardRegressor(2).fit(frame.to_numpy(), REWARDS)
+    assert by_position.predict(frame.to_numpy()).tolist() == regressor.predict(frame).tolist()
     later = pd.DataFrame({"x0": [0.5], "x1": [1.0], "offer": ["green"]})
     with pytest.raises(SettingError, match="'green' was not met"):
         regressor.predict(later)
@@ -126,10 +126,10 @@ def test_a_decider_chooses_as_an_agent_does(policy, model):
         known = agent.beliefs(context=context)["expected reward"]
         assert decider.transform(NUMBERS[row : row + 1])[0].tolist() == known
         asked = copy.deepcopy(agent)  # an ask counts the numbers of its context
-        place = decider.classes_.tolist().index(asked.ask(context=context))
-        assert chances[row, place] == pytest.approx(asked.last[0].probability, abs=0.004)
+        position = decider.classes_.tolist().index(asked.ask(context=context))
+        assert chances[row, position] == pytest.approx(asked.last[0].probability, abs=0.004)
     assert decider.predict(NUMBERS).tolist() == [
-        decider.classes_[place] for place in decider.predict_proba(NUMBERS).argmax(axis=1)
+        decider.classes_[position] for position in decider.predict_proba(NUMBERS).argmax(axis=1)
     ]
 
 

@@ -26,19 +26,19 @@ from belman.bridges import telemetry
 @pytest.fixture
 def provider():
     exporter = InMemorySpanExporter()
-    found = TracerProvider()
-    found.add_span_processor(SimpleSpanProcessor(exporter))
-    found.exporter = exporter
-    telemetry.instrument(found)
-    yield found
+    result = TracerProvider()
+    result.add_span_processor(SimpleSpanProcessor(exporter))
+    result.exporter = exporter
+    telemetry.instrument(result)
+    yield result
     telemetry.uninstrument()
-    found.shutdown()
+    result.shutdown()
 
 
 @pytest.fixture
 def storage(tmp_path):
-    with closing(Storage(f"sqlite:///{tmp_path}/studies.db")) as found:
-        yield found
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db")) as result:
+        yield result
 
 
 def test_asks_and_tells_are_spans_and_arms_are_evaluations(provider, storage):

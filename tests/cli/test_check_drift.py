@@ -35,9 +35,9 @@ def run(*words):
 
 def test_table_and_json(data):
     assert "rewards of 1 of 2 arms say so" in run(data, "--column", "click", "--arm", "page")
-    found = json.loads(run(data, "--column", "click", "--arm", "page", "--json"))
-    first, second = found["arms"]
-    assert (first["arm"], second["arm"], found["family"]) == ("a", "b", "bernoulli")
+    result = json.loads(run(data, "--column", "click", "--arm", "page", "--json"))
+    first, second = result["arms"]
+    assert (first["arm"], second["arm"], result["family"]) == ("a", "b", "bernoulli")
     assert first["evidence"][-1] > 20.0 > 3.0 > second["evidence"][-1]
     assert len(first["evidence"]) == first["rewards"] == 800
     assert abs(first["changes"][0]["after"] - 400) < 30
@@ -50,10 +50,10 @@ def test_picture(data, tmp_path):
     assert path.read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(SettingError, match="not a picture"):
         run(data, "--column", "click", "--plot", tmp_path / "evidence.txt")
-    found = check_drift([1.0] * 60 + [0.0] * 60)
-    (ax,) = plots.drift_check(found).axes
+    result = check_drift([1.0] * 60 + [0.0] * 60)
+    (ax,) = plots.drift_check(result).axes
     evidence, *marks = ax.lines
-    assert evidence.get_ydata().tolist() == list(found.arms[0].evidence)
+    assert evidence.get_ydata().tolist() == list(result.arms[0].evidence)
     assert [mark.get_xdata()[0] for mark in marks] == [60]
 
 
@@ -82,13 +82,13 @@ def stars(rng):
     return rng.choice([1.0, 2.0, 3.0, 4.0, 5.0], 500, p=[0.05, 0.03, 0.07, 0.15, 0.7])
 
 
-@pytest.mark.parametrize("law", [tailed, revenue, stars])
-def test_a_long_tail_is_no_change(law):
+@pytest.mark.parametrize("distribution", [tailed, revenue, stars])
+def test_a_long_tail_is_no_change(distribution):
     """Evidence of twenty to one comes to at most one of twenty samples that do not change; of ten
     at most two have it, which is red by luck in one of a hundred cases, and was ten of ten where
     rewards were read as Gaussian.
     """
-    samples = [check_drift(law(np.random.default_rng(life))).arms[0] for life in range(10)]
+    samples = [check_drift(distribution(np.random.default_rng(life))).arms[0] for life in range(10)]
     assert sum(arm.evidence[-1] >= CLEAR for arm in samples) <= 2
     assert sum(len(arm.changes) for arm in samples) <= 3
 

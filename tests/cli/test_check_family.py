@@ -34,9 +34,9 @@ def test_table_json_and_picture(data, tmp_path):
     assert "600 rewards of clicks.csv" in words
     assert "Use belman.families.Bernoulli()" in words
     assert picture.read_bytes().startswith(b"\x89PNG")
-    found = json.loads(run(data, "--column", "click", "--json"))
-    assert found["fits"][0]["family"] == "bernoulli"
-    assert found["rewards"] == 600
+    result = json.loads(run(data, "--column", "click", "--json"))
+    assert result["fits"][0]["family"] == "bernoulli"
+    assert result["rewards"] == 600
 
 
 def test_files_that_are_wrong(data, tmp_path):

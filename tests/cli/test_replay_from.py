@@ -32,9 +32,9 @@ def past(tmp_path):
 
 
 def replay(*words, ok=True):
-    found = CliRunner().invoke(app, ["replay", *words])
-    assert (found.exit_code == 0) is ok, found.output
-    return found.output if ok else str(found.exception)
+    result = CliRunner().invoke(app, ["replay", *words])
+    assert (result.exit_code == 0) is ok, result.output
+    return result.output if ok else str(result.exception)
 
 
 def test_what_every_arm_would_have_earned(past):
@@ -94,6 +94,6 @@ def test_weights_documents(tmp_path):
 )
 def test_what_is_refused(past, words, refused):
     given = [past[1] if word == "FOLDER" else word for word in words]
-    found = CliRunner().invoke(app, ["replay", past[0], *given])
-    assert isinstance(found.exception, SettingError)
-    assert refused in str(found.exception)
+    result = CliRunner().invoke(app, ["replay", past[0], *given])
+    assert isinstance(result.exception, SettingError)
+    assert refused in str(result.exception)

@@ -173,9 +173,9 @@ def test_no_dollar_of_a_name_begins_a_formula(tmp_path):
 
 def test_no_markdown_is_read_as_more_than_text():
     data = {"arm": [NASTY, "b"] * 20, "reward": [0, 1] * 20, "device": [NASTY] * 40}
-    found = belman.analyse(data, control="b", by=["device"]).to_markdown()
-    bare = re.sub(r"\\[^\w\s]", "", found)  # what is escaped is text
-    assert is_harmless(found)
+    result = belman.analyse(data, control="b", by=["device"]).to_markdown()
+    bare = re.sub(r"\\[^\w\s]", "", result)  # what is escaped is text
+    assert is_harmless(result)
     assert "script" in bare
     for sign in ("<", "`", "](", "[x"):
         assert sign not in bare

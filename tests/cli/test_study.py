@@ -47,9 +47,9 @@ def test_a_study_of_a_class_that_is_not_imported_hides_no_other(study, tmp_path,
     monkeypatch.syspath_prepend(tmp_path)
     theirs = importlib.import_module("their_policy").Theirs()
     study("create", "ours", "--arms", "blue,green")
-    place = Storage(os.environ["BELMAN_STORAGE"])
-    open_study("theirs", ["blue"], policy=BelMan(theirs), storage=place)
-    place.close()
+    position = Storage(os.environ["BELMAN_STORAGE"])
+    open_study("theirs", ["blue"], policy=BelMan(theirs), storage=position)
+    position.close()
     assert "import" not in study("list")
     del sys.modules["their_policy"]
     listed = " ".join(study("list").split())
@@ -129,11 +129,11 @@ def test_what_is_wrong_is_said(study, words, error):
 )
 def test_studies_of_a_world_that_changes(study, words, policy):
     study("create", "button", "--arms", "blue,green", *words)
-    place = Storage(os.environ["BELMAN_STORAGE"])
-    made = open_study("button", storage=place)
+    position = Storage(os.environ["BELMAN_STORAGE"])
+    made = open_study("button", storage=position)
     assert made.policy == policy
     assert made.settings.discount == (0.99 if "--discount" in words else 1.0)
-    place.close()
+    position.close()
 
 
 def test_a_window_and_a_correction_from_the_shell(study):
@@ -270,8 +270,10 @@ def test_segments_and_candidates_from_the_shell(study, tmp_path):
     (tmp_path / "shelf.json").write_text('[{"price": 5}, {"price": 8}]')
     study("create", "shelf", "--features", "price,colour", "--context", "hour", "--seed", 1)
     for given in (tmp_path / "shelf.csv", tmp_path / "shelf.json", '[{"price": 5}]'):
-        ticket, place = study("ask", "shelf", "--context", "hour=9", "--candidates", given).split()
-        assert int(place) in (0, 1)
+        ticket, position = study(
+            "ask", "shelf", "--context", "hour=9", "--candidates", given
+        ).split()
+        assert int(position) in (0, 1)
         study("tell", "shelf", ticket, 1)
     assert "price" in study("explain", "shelf", "--candidates", tmp_path / "shelf.json")
 
@@ -297,14 +299,14 @@ def test_contexts_that_cannot_be_are_refused(study, words, message):
 def test_a_budget_from_the_shell(study):
     study("create", "chat", "--arms", "a,b", "--budget", "dollars 25 a day", "--seed", "1")
     ticket = study("ask", "chat").split()[0]
-    place = Storage(os.environ["BELMAN_STORAGE"])
-    open_study("chat", storage=place).tell(ticket, 1, metrics={"dollars": 3.5})
+    position = Storage(os.environ["BELMAN_STORAGE"])
+    open_study("chat", storage=position).tell(ticket, 1, metrics={"dollars": 3.5})
     study("spend", "chat", "1.25", "--arm", "b", "--reason", "elsewhere")
     assert "4.75" in study("spending", "chat")
     assert "4.75 of 25 dollars are spent today" in " ".join(study("report", "chat").split())
     assert json.loads(study("report", "chat", "--json"))["budget"]["spent"] == 4.75
     assert "spent" in study("history", "chat")
-    place.close()
+    position.close()
     for wrong in ("dollars", "dollars much", "25"):
         with pytest.raises(errors.SettingError):
             study("create", "wrong", "--arms", "a,b", "--budget", wrong)

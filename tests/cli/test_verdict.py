@@ -34,10 +34,10 @@ def data(tmp_path):
 
 
 def run(*words):
-    found = CliRunner().invoke(app, [str(word) for word in words])
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found.output
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
 
 
 def test_from_a_file_to_a_verdict(data, tmp_path):
@@ -50,13 +50,13 @@ def test_from_a_file_to_a_verdict(data, tmp_path):
     assert "Traffic shares are as intended." in text
     assert f"wrote {page}" in text
     assert "By device" in page.read_text(encoding="utf-8")
-    found = json.loads(run(*words, "--json", "--stop", "separated:delta=0.01"))
-    assert found["rule"] == {"name": "separated", "delta": 0.01, "within": 0.0}
-    assert [row["flag"] for row in found["segments"]["device"]["rows"]] == ["", "!"]
-    plays = {arm["arm"]: arm["plays"] for arm in found["arms"]}
+    result = json.loads(run(*words, "--json", "--stop", "separated:delta=0.01"))
+    assert result["rule"] == {"name": "separated", "delta": 0.01, "within": 0.0}
+    assert [row["flag"] for row in result["segments"]["device"]["rows"]] == ["", "!"]
+    plays = {arm["arm"]: arm["plays"] for arm in result["arms"]}
     assert sum(plays.values()) == 6_000 - 12
-    assert len(found["findings"]) == 4
-    assert not any(part["alarm"] for part in found["findings"][:2])
+    assert len(result["findings"]) == 4
+    assert not any(part["alarm"] for part in result["findings"][:2])
 
 
 def test_amounts_and_costs(tmp_path):
@@ -108,8 +108,8 @@ def test_files_that_hold_no_data(tmp_path, text, message):
 def test_a_plan(tmp_path, monkeypatch):
     monkeypatch.setenv("BELMAN_COMPILE", "first")  # some hundred thousand turns
     words = ("plan", "--baseline", 0.2, "--lift", 0.5, "--per-day", 500, "--quick")
-    found = json.loads(run(*words, "--json", "--output", tmp_path))
-    assert found["goals"]["decide"]["decided"] == 1.0
-    assert found["false_stops"] < 0.15  # of 100, where 5 % are allowed: errs once in 10^5
+    result = json.loads(run(*words, "--json", "--output", tmp_path))
+    assert result["goals"]["decide"]["decided"] == 1.0
+    assert result["false_stops"] < 0.15  # of 100, where 5 % are allowed: errs once in 10^5
     assert (tmp_path / "plan.png").stat().st_size > 10_000
     assert "To find a lift of 50 % over 20 % among 2 arms" in " ".join(run(*words).split())

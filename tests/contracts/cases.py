@@ -61,8 +61,8 @@ IMPOSSIBLE: dict[str, tuple[float, ...]] = {
 
 
 @dataclass(frozen=True)
-class Law:
-    """A conjugate law that is known in closed form."""
+class Distribution:
+    """A conjugate distribution that is known in closed form."""
 
     ordinary: tuple[tuple[float, ...], ...]
     extreme: tuple[tuple[float, ...], ...]
@@ -72,10 +72,10 @@ class Law:
     divergence: Callable[..., Any]
 
 
-# Second parameters of an ordinary Beta law are 1 or more: a grid of numbers cannot resolve the end
-# at 1 as it does the end at 0.
-LAWS: dict[Any, Law] = {
-    beta.KERNELS: Law(
+# Second parameters of an ordinary Beta distribution are 1 or more: a grid of numbers cannot resolve
+# the end at 1 as it does the end at 0.
+DISTRIBUTIONS: dict[Any, Distribution] = {
+    beta.KERNELS: Distribution(
         ((1, 1), (2.5, 3.5), (0.7, 5), (40, 25)),
         (
             (1e-3, 1e-3),
@@ -92,7 +92,7 @@ LAWS: dict[Any, Law] = {
         naive.beta_statistics,
         naive.beta_divergence,
     ),
-    gamma.KERNELS: Law(
+    gamma.KERNELS: Distribution(
         ((1, 1), (2.5, 3.5), (12, 0.3), (40, 70)),
         ((1e-3, 1e-3), (1e-3, 1e9), (1e9, 1e-3), (1e9, 1e9), (3, 1e9), (1e9, 3), (1000, 1e-3)),
         (0.0, math.inf),
@@ -100,7 +100,7 @@ LAWS: dict[Any, Law] = {
         naive.gamma_statistics,
         naive.gamma_divergence,
     ),
-    normal.KERNELS: Law(
+    normal.KERNELS: Distribution(
         ((0, 1), (-1.3, 2.5), (4, 0.04), (0.2, 300)),
         ((1e6, 1e9), (-1e6, 1e-3), (0, 1e9), (1e-3, 1e-3)),
         (-math.inf, math.inf),
@@ -108,7 +108,7 @@ LAWS: dict[Any, Law] = {
         naive.normal_statistics,
         naive.normal_divergence,
     ),
-    normal_gamma.KERNELS: Law(
+    normal_gamma.KERNELS: Distribution(
         ((0, 1, 1, 1), (-1.3, 2.5, 3.2, 0.7), (4, 0.5, 1.6, 9), (0.2, 30, 15, 12)),
         ((1e3, 1e9, 1e9, 1e9), (-1e3, 1e-3, 1e-3, 1e-3), (0, 1e9, 1e-3, 1e9), (0, 1e-3, 1e9, 1e-3)),
         (-math.inf, math.inf),
@@ -124,7 +124,7 @@ def money_beliefs(family: Money) -> tuple[Any, Any]:
 
     Extreme ones are paired so that no chance underflows where an amount overflows.
     """
-    chances, amounts = LAWS[beta.KERNELS], LAWS[family.amount.kernels.belief]
+    chances, amounts = DISTRIBUTIONS[beta.KERNELS], DISTRIBUTIONS[family.amount.kernels.belief]
 
     def pairs(one: Any, two: Any, ahead: int) -> Any:
         return tuple((*pair, *two[(i + ahead) % len(two)]) for i, pair in enumerate(one))
@@ -137,12 +137,12 @@ class Case(FamilyCase):
     """A family of ours, with what the textbook says of it."""
 
     def __init__(self, family: Family) -> None:
-        self.law: Law | None = LAWS.get(family.kernels.belief)
+        self.distribution: Distribution | None = DISTRIBUTIONS.get(family.kernels.belief)
         if isinstance(family, Money):
             ordinary, extreme = money_beliefs(family)
             super().__init__(family, ordinary=ordinary, extreme=extreme)
-        elif self.law:
-            ordinary, extreme = self.law.ordinary, self.law.extreme
+        elif self.distribution:
+            ordinary, extreme = self.distribution.ordinary, self.distribution.extreme
             size = 5_000 if family.closed_form else 1_000
             super().__init__(family, ordinary=ordinary, extreme=extreme, size=size)
         else:
@@ -154,7 +154,7 @@ class Case(FamilyCase):
 
     @cached_property
     def parameters(self) -> list[tuple[float, ...]]:
-        """Parameters of reward laws of ordinary and of far means."""
+        """Parameters of reward distributions of ordinary and of far means."""
         return [
             self.family.parameter_of(mean)
             for mean in (*self.means, *FAR_MEANS.get(self.family.name, ()))
@@ -163,8 +163,8 @@ class Case(FamilyCase):
     def log_density(self, belief: Any, theta: Any) -> Any:
         """By the textbook, or by the family itself."""
         return (
-            self.law.log_density(belief, theta)
-            if self.law
+            self.distribution.log_density(belief, theta)
+            if self.distribution
             else self.family.log_density(belief, theta)
         )
 
@@ -173,7 +173,11 @@ class Case(FamilyCase):
         """Parameters θ and their probabilities under a belief."""
         if self.family.parameters == 2:
             return naive.normal_gamma_grid(belief)
-        ends = self.law.range if self.law else getattr(self.family, "range", (-math.inf, math.inf))
+        ends = (
+            self.distribution.range
+            if self.distribution
+            else getattr(self.family, "range", (-math.inf, math.inf))
+        )
         return naive.line_grid(lambda theta: self.log_density(belief, theta), *ends)
 
     def columns(self, theta: Any) -> tuple[Any, ...]:

@@ -23,39 +23,42 @@ class FamilyContract:
 
     # The belief as an exponential family.
 
-    def test_density_is_the_law(self, case: Case) -> None:
+    def test_density_is_the_distribution(self, case: Case) -> None:
         for belief in case.ordinary:
             theta, weight = case.grid(belief)
             assert abs(weight.sum() - 1.0) < 1e-10
-            if case.law:
+            if case.distribution:
                 inner = weight > 1e-15
-                expected = case.law.log_density(belief, theta[inner])
+                expected = case.distribution.log_density(belief, theta[inner])
                 assert np.allclose(
                     case.family.log_density(belief, theta[inner]), expected, rtol=1e-11, atol=1e-11
                 )
 
     def test_density_at_the_ends(self, case: Case) -> None:
-        """0⁰ = 1: a uniform law is as dense at its ends as between them."""
-        if not case.law or case.family.parameters == 2:
+        """0⁰ = 1: a uniform distribution is as dense at its ends as between them."""
+        if not case.distribution or case.family.parameters == 2:
             pytest.skip("the ends of this belief are not known here")
-        ends = np.array([end for end in case.law.range if math.isfinite(end)])
+        ends = np.array([end for end in case.distribution.range if math.isfinite(end)])
         for belief in (*case.ordinary, (1.0, 2.5), (2.5, 1.0)):
             assert np.allclose(
                 case.family.log_density(belief, ends),
-                case.law.log_density(belief, ends),
+                case.distribution.log_density(belief, ends),
                 rtol=1e-12,
                 atol=1e-12,
             )
 
     def test_mean_parameters_are_expected_statistics(self, case: Case) -> None:
-        if not case.law:
+        if not case.distribution:
             pytest.skip("the statistics of this belief are not known here")
         for belief in case.ordinary:
             theta, weight = case.grid(belief)
-            expected = np.array([weight @ statistic for statistic in case.law.statistics(theta)])
-            found = case.family.mean_parameters(belief)
+            expected = np.array(
+                [weight @ statistic for statistic in case.distribution.statistics(theta)]
+            )
+            result = case.family.mean_parameters(belief)
             assert (
-                np.abs(expected - found) < 1e-9 * (np.abs(found) + deviations(case.family, belief))
+                np.abs(expected - result)
+                < 1e-9 * (np.abs(result) + deviations(case.family, belief))
             ).all()
 
     # Divergence.
@@ -69,7 +72,7 @@ class FamilyContract:
 
     def test_divergence_keeps_its_digits_far_and_near(self, case: Case) -> None:
         """Relative 1e-9 at counts from 1e-3 to 1e9, between strangers and between neighbours."""
-        if not case.law:
+        if not case.distribution:
             pytest.skip("no closed form of the divergence is known here")
         beliefs = (*case.ordinary, *case.extreme)
         pairs = list(itertools.permutations(beliefs, 2))
@@ -82,7 +85,7 @@ class FamilyContract:
         with mp.workdps(70):
             for belief, other in pairs:
                 if belief != other:
-                    true = case.law.divergence(belief, other)
+                    true = case.distribution.divergence(belief, other)
                     assert abs(case.family.divergence(belief, other) - true) <= 1e-9 * true, (
                         belief,
                         other,
@@ -95,9 +98,9 @@ class FamilyContract:
         family = case.family
         for belief, reward in itertools.product(case.ordinary, case.rewards):
             theta, weight = case.grid(belief)
-            constants = naive.reward_law(family, *case.columns(theta))
+            constants = naive.reward_distribution(family, *case.columns(theta))
             if constants is None:
-                pytest.skip("the reward law of this family is not known here")
+                pytest.skip("the reward distribution of this family is not known here")
             kept = weight > 1e-12 * weight.max()
             likelihood = constants.log_density(reward)
             posterior = family.log_density(family.update(belief, reward), theta[kept])
@@ -111,11 +114,11 @@ class FamilyContract:
         if not case.family.mean_exists:
             pytest.skip("the integral is infinite")
         for belief in case.ordinary:
-            found = case.family.expected_reward(belief)
-            if math.isfinite(found):
+            result = case.family.expected_reward(belief)
+            if math.isfinite(result):
                 theta, weight = case.grid(belief)
-                assert abs(found - weight @ means_of(case.family, theta)) < 1e-8 * (
-                    1.0 + abs(found)
+                assert abs(result - weight @ means_of(case.family, theta)) < 1e-8 * (
+                    1.0 + abs(result)
                 )
 
     def test_expected_reward_is_infinite_where_the_integral_is(self, case: Case) -> None:
@@ -128,7 +131,7 @@ class FamilyContract:
             )
             assert case.family.expected_reward((1.0 + 1e-6, 2.0)) < math.inf
 
-    # The law of the expected reward.
+    # The distribution of the expected reward.
 
     def test_chances_are_the_integral(self, case: Case) -> None:
         for belief in case.ordinary:

@@ -1,5 +1,5 @@
-"""Rewards of our own families against the textbook: laws, means, divergences; and what their doors
-say. What needs no textbook is in `belman.testing`.
+"""Rewards of our own families against the textbook: distributions, means, divergences; and what
+their doors say. What needs no textbook is in `belman.testing`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from tests import naive
 from tests.contracts.cases import SETTINGS, Case
 
 
-def law_of(case: Case, theta: tuple[float, ...]) -> naive.RewardLaw:
-    constants = naive.reward_law(case.family, *theta)
+def distribution_of(case: Case, theta: tuple[float, ...]) -> naive.RewardDistribution:
+    constants = naive.reward_distribution(case.family, *theta)
     if constants is None:
-        pytest.skip("the reward law of this family is not known here")
+        pytest.skip("the reward distribution of this family is not known here")
     return constants
 
 
 class RewardContract:
     """The suite; a test module derives from it and gives the fixture `case`."""
 
-    # Laws of rewards.
+    # Distributions of rewards.
 
-    def test_parameter_of_a_mean_is_of_the_uncut_law(self, case: Case) -> None:
+    def test_parameter_of_a_mean_is_of_the_uncut_distribution(self, case: Case) -> None:
         if case.family.name == "bounded-exponential":
             for mean in case.means:
                 assert 1.0 / case.family.parameter_of(mean)[0] == pytest.approx(mean, rel=1e-14)
@@ -39,13 +39,16 @@ class RewardContract:
         for mean in case.means:
             theta = case.family.parameter_of(mean)
             assert means_of(case.family, theta)[0] == pytest.approx(
-                law_of(case, theta).moments()[0], rel=1e-10
+                distribution_of(case, theta).moments()[0], rel=1e-10
             )
 
     def test_rewards_are_quantiles(self, case: Case) -> None:
         """P(X < x) ≤ u ≤ P(X ≤ x) for the reward x at u, which rises with u."""
         for theta in case.parameters:
-            constants, rewards = law_of(case, theta), rewards_at(case.family, theta, UNIFORMS)
+            constants, rewards = (
+                distribution_of(case, theta),
+                rewards_at(case.family, theta, UNIFORMS),
+            )
             assert (np.diff(rewards) >= 0.0).all()
             assert all(case.family.supports(reward) for reward in rewards)
             slack = 1e-11 + 1e-9 * np.minimum(UNIFORMS, 1.0 - UNIFORMS)
@@ -56,22 +59,22 @@ class RewardContract:
             )
             assert (constants.cdf(rewards) + slack >= UNIFORMS).all(), theta
 
-    # Divergence between reward laws.
+    # Divergence between reward distributions.
 
-    def test_d_is_the_divergence_of_the_laws(self, case: Case) -> None:
+    def test_d_is_the_divergence_of_the_distributions(self, case: Case) -> None:
         family = case.family
         for mean, other in itertools.permutations(case.means, 2):
-            if not family.mean_fixes_law:
+            if not family.mean_fixes_distribution:
                 if family.name not in naive.LEAST_DIVERGENCES:
                     pytest.skip("the least divergence of this family is tried elsewhere")
                 true = naive.LEAST_DIVERGENCES[family.name](mean, other, 0.8)
                 assert family.reward_divergence(mean, other, 0.8) == pytest.approx(true, rel=1e-7)
                 continue
             thetas = [family.parameter_of(value) for value in (mean, other)]
-            laws = [law_of(case, theta) for theta in thetas]
+            distributions = [distribution_of(case, theta) for theta in thetas]
             own = [float(means_of(family, theta)[0]) for theta in thetas]
             assert family.reward_divergence(*own) == pytest.approx(
-                laws[0].divergence(laws[1]), rel=1e-9
+                distributions[0].divergence(distributions[1]), rel=1e-9
             )
 
     # The tilted log-partition, where the joint projection is offered.
@@ -172,7 +175,7 @@ class RewardContract:
             ):
                 case.family.parameter_of(mean)
 
-    def test_settings_make_a_law(self, case: Case) -> None:
+    def test_settings_make_a_distribution(self, case: Case) -> None:
         for name, value in itertools.product(
             SETTINGS.get(case.family.name, {}), (0.0, -1.0, math.nan, math.inf, "1", None)
         ):

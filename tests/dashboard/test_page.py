@@ -39,8 +39,8 @@ def _no_compiler():
 
 @pytest.fixture(scope="module")
 def browser():
-    with browsing.browser() as found:
-        yield found
+    with browsing.browser() as result:
+        yield result
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +51,8 @@ def _limited():
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("page")) as found:
-        yield found
+    with running(tmp_path_factory.mktemp("page")) as result:
+        yield result
 
 
 def tab_of(browser, width=DESK, scheme="light", allowed="$^"):
@@ -97,28 +97,28 @@ def violations(tab):
     is cut off.
     """
     tab.mouse.move(0, 0)  # from a word that may have come below the pointer, and shows its tooltip
-    found = []
+    result = []
     if AXE.exists():
         if not tab.evaluate("'axe' in window"):
             tab.evaluate(AXE.read_text(encoding="utf-8"))
-        found = tab.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+        result = tab.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
     wide = tab.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
-    nodes = [(one["id"], node["html"][:200]) for one in found for node in one["nodes"]]
+    nodes = [(one["id"], node["html"][:200]) for one in result for node in one["nodes"]]
     return nodes + [("wide", wide)] * (wide > 0)
 
 
 def violations_everywhere(tab):
     """The same on a desk and on a phone, in the light and in the dark."""
-    before, found = tab.viewport_size, []
+    before, result = tab.viewport_size, []
     for width in (DESK, PHONE):
         tab.set_viewport_size({"width": width, "height": 900})
         for scheme in ("light", "dark"):
             tab.emulate_media(color_scheme=scheme)
-            found += [(width, scheme, *one) for one in violations(tab)]
+            result += [(width, scheme, *one) for one in violations(tab)]
     tab.set_viewport_size(before)
-    return found
+    return result
 
 
 def sections(tab):

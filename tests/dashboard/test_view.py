@@ -35,9 +35,9 @@ from tests.waiting import HANG
 
 @pytest.fixture
 def storage(tmp_path):
-    found = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
-    yield found
-    found.close()
+    result = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    yield result
+    result.close()
 
 
 def test_a_view_says_what_the_study_says(storage):
@@ -68,10 +68,12 @@ def test_a_view_says_what_the_study_says(storage):
     assert dict(zip(view["drawn"], asks.sum(axis=1), strict=False)) == {
         arm["id"]: arm["asked"] for arm in view["arms"]
     }
-    found = view["details"]
-    areas = [np.trapezoid(curve, found["densities"]["x"]) for curve in found["densities"]["series"]]
+    result = view["details"]
+    areas = [
+        np.trapezoid(curve, result["densities"]["x"]) for curve in result["densities"]["series"]
+    ]
     np.testing.assert_allclose(areas, 1.0, atol=0.02)
-    assert found["why"]["rows"][0]["label"] == str(study.explain()["arm"][0])
+    assert result["why"]["rows"][0]["label"] == str(study.explain()["arm"][0])
     assert [change["kind"] for change in view["changes"]] == ["created"]
     json.dumps(jsonable(view), allow_nan=False)
 
@@ -377,8 +379,8 @@ def test_a_study_that_cannot_be_opened_here_hides_no_other(tmp_path, monkeypatch
         open_study("ours", ["a", "b"], storage=service.storage)
         open_study("theirs", ["a", "b"], policy=BelMan(theirs), storage=service.storage)
         del sys.modules["elsewhere_module"]
-        found = service.send("GET", "/api/overview").json
-        assert ([study["name"] for study in found["studies"]], found["total"]) == (["ours"], 2)
+        result = service.send("GET", "/api/overview").json
+        assert ([study["name"] for study in result["studies"]], result["total"]) == (["ours"], 2)
         refused = service.send("GET", "/api/studies/theirs")
         assert refused.status == 409
         assert "import elsewhere_module first" in refused.json["detail"]
@@ -396,7 +398,7 @@ def test_a_view_shows_what_is_known_by_context(storage, settings, table, column)
     for country in ("fr", "de") * 5:
         ticket = study.ask(context={"country": country})
         study.tell(ticket, int((ticket.arm == "a") == (country == "fr")))
-    found = Feed(study).view()["contexts"][table]
-    assert len(set(map(len, found.values()))) == 1
-    assert "a" in found[column]
+    result = Feed(study).view()["contexts"][table]
+    assert len(set(map(len, result.values()))) == 1
+    assert "a" in result[column]
     assert "contexts" not in Feed(open_study("plain", ["a"], storage=storage)).view()

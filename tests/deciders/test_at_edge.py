@@ -60,8 +60,8 @@ def test_chances_are_those_of_being_the_best(kind):
         given = context(rng)
         shares = np.mean([np.array(one.wins(given)) / one.draws for one in documents], axis=0)
         asking = decider.check(given)
-        _, rows, places = decider.at_hand(asking)
-        held = decider._calls.survey(asking.context, rows, places, decider.turn)
+        _, rows, positions = decider.at_hand(asking)
+        held = decider._calls.survey(asking.context, rows, positions, decider.turn)
         model = decider.knowledge.form.model
         for arm in range(3):
             known = chance_of_best(model, held["belief"], held["features"], arm, inflation)
@@ -83,20 +83,20 @@ def test_no_products_are_published():
 
 def test_squares_and_logarithms_are_published_in_the_units_of_the_belief():
     """The values of a draw are those of the belief's own features, up to what rounding leaves."""
-    for place in range(4):
+    for position in range(4):
         decider = learnt()
         knowledge = decider.knowledge
         assert len(knowledge.forms) == 7
         for at, form in enumerate(knowledge.forms):
-            form.score = float(at == place) * 1e6
-        assert knowledge.leading == place
+            form.score = float(at == position) * 1e6
+        assert knowledge.leading == position
         theta = np.random.default_rng(2).normal(size=(4, len(knowledge.columns)))
         published = decider.at_edge(NO_SHARES)
         folded = at_edge.folded(decider, knowledge.columns.columns, theta, [0, 1, 2])
         for seed in range(5):
             asking = decider.check(context(np.random.default_rng(seed)))
-            _, rows, places = decider.at_hand(asking)
-            held = decider._calls.survey(asking.context, rows, places, decider.turn)
+            _, rows, positions = decider.at_hand(asking)
+            held = decider._calls.survey(asking.context, rows, positions, decider.turn)
             values = theta @ held["features"].T
             slots = np.zeros(len(knowledge.context))
             for slot, number in published.filled(asking.context):
@@ -153,9 +153,9 @@ def test_draws_are_as_many_as_there_is_room_for():
     decider = FeaturedDecider(range(20), context=[f"x{i}" for i in range(99)])
     for value in (1.0, 2.0):
         decider.meet(decider.check({f"x{i}": value for i in range(99)}))
-    found = decider.at_edge(NO_SHARES)
-    assert found.draws == 64
-    assert 20 * 100 * found.draws <= MOST_COEFFICIENTS
+    result = decider.at_edge(NO_SHARES)
+    assert result.draws == 64
+    assert 20 * 100 * result.draws <= MOST_COEFFICIENTS
 
 
 def test_what_a_client_cannot_decide_is_refused():

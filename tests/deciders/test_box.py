@@ -13,13 +13,13 @@ NUMBERS = st.floats(-1e6, 1e6)
 
 
 @given(NUMBERS, st.floats(1e-6, 1e6), st.floats(0, 1))
-def test_a_place_is_a_point_and_back(low, width, at):
+def test_a_position_is_a_point_and_back(low, width, at):
     box = belman.Box(size=(low, low + width))
     point = box.point([at])
     ends = box.sides["size"]
     assert ends[0] <= point["size"] <= ends[1]
     rounding = 4e-16 * (abs(ends[0]) + abs(ends[1])) / (ends[1] - ends[0])
-    assert math.isclose(box.place(point)[0], at, abs_tol=rounding + 1e-15)
+    assert math.isclose(box.position(point)[0], at, abs_tol=rounding + 1e-15)
 
 
 def test_boxes_are_what_their_sides_are():
@@ -63,4 +63,4 @@ def test_what_is_no_box_is_refused(sides, words):
 )
 def test_what_is_no_point_is_refused(point, words):
     with pytest.raises(SettingError, match=words):
-        belman.Box(price=(5, 20)).place(point)
+        belman.Box(price=(5, 20)).position(point)

@@ -226,9 +226,9 @@ def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"places": [[2.0], [0.5]]},
-        {"places": [[0.5]]},
-        {"places": [["nan"], [0.5]]},
+        {"positions": [[2.0], [0.5]]},
+        {"positions": [[0.5]]},
+        {"positions": [["nan"], [0.5]]},
         {"means": [1.0, "inf"]},
         {"means": [[1.0], [2.0]]},
         {"means": "all"},

@@ -58,24 +58,24 @@ def interpreted() -> Iterator[None]:
 def chosen_by(decider, asking, n=1, among=None, shares=NO_SHARES, *, rng):
     """Choices by these words, which go on, with their chances."""
     decider.rng[:] = rng
-    found = decider.integrated(decider.choose(asking, n, among, shares))
+    result = decider.integrated(decider.choose(asking, n, among, shares))
     rng[:] = decider.rng
-    return found
+    return result
 
 
-def request(kind: str, place: int = 0) -> dict[str, Any]:
+def request(kind: str, position: int = 0) -> dict[str, Any]:
     if kind in ("segmented", "featured"):
-        return {"context": (FR, DE)[place % 2]}
+        return {"context": (FR, DE)[position % 2]}
     if kind == "wide":
-        words = {"words": [f"w{place % 3}", "all", f"w{place}"]}
-        return {"context": (FR, DE)[place % 2] | words}
+        words = {"words": [f"w{position % 3}", "all", f"w{position}"]}
+        return {"context": (FR, DE)[position % 2] | words}
     if kind == "candidates":
         return {"candidates": [{"price": float(price)} for price in (1, 2, 3, 4)]}
     return {}
 
 
-def asked(decider: Decider, kind: str, place: int = 0):
-    return decider.check(**request(kind, place))
+def asked(decider: Decider, kind: str, position: int = 0):
+    return decider.check(**request(kind, position))
 
 
 def played(kind: str, turns: int = 12, seed: int = 3, rewards: int = 1) -> Decider:
@@ -210,11 +210,13 @@ def test_control_has_its_share_exactly(kind):
 def test_a_uniform_share_is_uniform(kind):
     """Of 1,600 choices a half are uniform, and a quarter of these each arm's: 4.5 deviations."""
     decider, rng, n = MAKE[kind](), chance.generator(8), 1_600
-    found = []
+    result = []
     for turn in range(n):
-        found += chosen_by(decider, asked(decider, kind, turn), shares=Shares(uniform=0.5), rng=rng)
-        decider.settle(found[-1], None)
-    uniform = [choice for choice in found if choice.draw is Draw.UNIFORM]
+        result += chosen_by(
+            decider, asked(decider, kind, turn), shares=Shares(uniform=0.5), rng=rng
+        )
+        decider.settle(result[-1], None)
+    uniform = [choice for choice in result if choice.draw is Draw.UNIFORM]
     assert abs(len(uniform) - 0.5 * n) < 4.5 * (0.25 * n) ** 0.5
     counts = Counter(choice.arm for choice in uniform)
     assert {choice.probability for choice in uniform} == {0.25}
@@ -259,11 +261,11 @@ def test_a_ledger_of_its_own_sees_what_is_outstanding(policy, interpreted):
         for turn in range(40):
             (choice,) = chosen_by(decider, decider.check(), rng=rng)
             decider.settle(choice, float(turn % 2))
-        found = chosen_by(decider, decider.check(), 40, rng=rng)
-        found += [Choice(*decider.choose_one()) for _ in range(10)]
-        decider.settle(found[0], 1.0)
-        found += chosen_by(decider, decider.check(), 5, rng=rng)
-        chosen.append(Counter(choice.arm for choice in found))
+        result = chosen_by(decider, decider.check(), 40, rng=rng)
+        result += [Choice(*decider.choose_one()) for _ in range(10)]
+        decider.settle(result[0], 1.0)
+        result += chosen_by(decider, decider.check(), 5, rng=rng)
+        chosen.append(Counter(choice.arm for choice in result))
     assert chosen[0] == chosen[1]
     assert len(chosen[0]) == len(ARMS)
 

@@ -54,9 +54,9 @@ def _known(decider, arm, user):
     """How many deviations of the prior are left of a level's own coefficient."""
     form = decider.knowledge.forms[0]
     slot = decider.knowledge.context._levels["user", user]
-    place = form.columns._places["own", "ab".index(arm), slot]
+    position = form.columns._positions["own", "ab".index(arm), slot]
     belief = form.belief
-    return float(np.linalg.norm(belief.root[0, place]) / belief.prior[0, place])
+    return float(np.linalg.norm(belief.root[0, position]) / belief.prior[0, position])
 
 
 def test_what_is_rarely_seen_is_spared_and_what_is_not_played_is_not():

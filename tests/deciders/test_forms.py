@@ -114,7 +114,7 @@ def test_waves_are_of_the_numbers_that_vary_and_keep_their_scale():
     rest = {"same": 3.0, "word": "w", "late": 1.0}
     slots.fill({"x": first.centres[0], **rest}, x)
     slots.fill({"x": None, **rest}, y)
-    waves = [place for place, slot in enumerate(slots.slots) if slot.kind == "wave"]
+    waves = [position for position, slot in enumerate(slots.slots) if slot.kind == "wave"]
     np.testing.assert_array_equal(x[waves], y[waves])
 
 

@@ -83,4 +83,4 @@ def test_words_without_a_slot_and_numbers_that_never_change():
         given = {"x": 5.0, "word": f"w{i}"}
         decider.record(decider.recall("ab"[i % 2], given), float(i % 2))
     tree = decider.in_leaves(Shares(), [0.0] * 2, 10_000)
-    assert sum(tree.leaves[tree.place({"x": 5.0, "word": "new"})].points) == 10_000
+    assert sum(tree.leaves[tree.position({"x": 5.0, "word": "new"})].points) == 10_000

@@ -27,22 +27,22 @@ def test_two_coefficients_become_one_as_if_they_always_were(model, first, second
     blocks = [Block(3), Block(3, 0.5, pooled=True)]
     if second == 3:
         blocks = [Block(6, pooled=True)]
-    found = learnt(model, blocks, rows, rewards)
+    result = learnt(model, blocks, rows, rewards)
     together = rows.copy()
     together[:, first] += together[:, second]
     together[:, second] = 0.0
     expected = learnt(model, blocks, together, rewards)
-    merge_all(model, found, [(first, second)])
-    for b in range(len(found.mean)):
-        assert found.mean[b] == pytest.approx(expected.mean[b], abs=1e-9)
-        assert covariance(found, member=b) == pytest.approx(
+    merge_all(model, result, [(first, second)])
+    for b in range(len(result.mean)):
+        assert result.mean[b] == pytest.approx(expected.mean[b], abs=1e-9)
+        assert covariance(result, member=b) == pytest.approx(
             covariance(expected, member=b), abs=1e-9
         )
-    assert found.noise == pytest.approx(expected.noise, rel=1e-9)
-    assert found.share == pytest.approx(expected.share, abs=1e-9)
-    rest = without(found, [second], whole(5))
+    assert result.noise == pytest.approx(expected.noise, rel=1e-9)
+    assert result.share == pytest.approx(expected.share, abs=1e-9)
+    rest = without(result, [second], whole(5))
     assert rest.mean.shape[1] == 5
-    kept = [place for place in range(6) if place != second]
+    kept = [position for position in range(6) if position != second]
     assert covariance(rest) == pytest.approx(covariance(expected)[np.ix_(kept, kept)], abs=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_no_level_is_refused_and_columns_are_bounded(monkeypatch, pooling):
     assert "user=others" in agent.coefficients()["feature"]
 
 
-def test_a_level_that_comes_often_takes_the_place_of_the_one_met_least(monkeypatch):
+def test_a_level_that_comes_often_takes_the_position_of_the_one_met_least(monkeypatch):
     _allow(monkeypatch, 21)  # 5 levels of two arms, beside 2 × 5 + 1
     agent = Agent(["a", "b"], context=["user", "age"], seed=1)
     _played(agent, [*"vwxyz", *"vwxz", *["late"] * 9])
@@ -101,8 +101,8 @@ def test_a_level_that_joins_the_others_takes_along_what_was_learnt(monkeypatch):
     for user, same in (("u", "u"), ("v", "rest"), ("never", "rest"), ("w", "w")):
         for arm in "ab":
             expected = twin.expected(twin.recall(arm, {"user": same}))
-            found = decider.expected(decider.recall(arm, {"user": user}))
-            assert found == pytest.approx(expected, abs=1e-9)
+            result = decider.expected(decider.recall(arm, {"user": user}))
+            assert result == pytest.approx(expected, abs=1e-9)
 
 
 def test_arms_that_come_later_take_columns_from_levels(monkeypatch):

@@ -53,15 +53,15 @@ def design(agent, told, form=0):
     for arm, _, context in told:
         x, own = np.zeros(len(learnt.context)), np.zeros(len(learnt.features))
         learnt.context.fill(learnt.context.check(context), x)
-        place = -1 if isinstance(arm, dict) else decider._places[arm]
-        given = arm if isinstance(arm, dict) else decider._rows[place] if decider._rows else {}
+        position = -1 if isinstance(arm, dict) else decider._positions[arm]
+        given = arm if isinstance(arm, dict) else decider._rows[position] if decider._rows else {}
         learnt.features.fill(learnt.features.check(given), own)
         rows.append(np.zeros(len(form.columns)))
-        lay_out(x, own, layout, place, rows[-1])
+        lay_out(x, own, layout, position, rows[-1])
     return np.array(rows), np.array([reward for _, reward, _ in told])
 
 
-def place_of(agent, shape):
+def position_of(agent, shape):
     """The place of the form with this shape; plain ones may be two."""
     shapes = [form.columns.shape for form in agent._decider.knowledge.forms]
     return shapes.index(shape)
@@ -100,7 +100,7 @@ def test_linear_beliefs_solve_the_batch_on_the_scales_in_use(shape, order):
         told.sort(key=lambda one: abs(one[2]["u"] or 0.0))
     agent = told_to(Agent(["a", "b"], context=["u", "v"], model=Linear(), seed=1), told)
     for form in ("plain", "logs"):
-        assert_solved(agent, told, place_of(agent, form))
+        assert_solved(agent, told, position_of(agent, form))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -125,7 +125,7 @@ def test_squares_solve_the_batch_too(late):
         context = {"u": u, "v": 1e-3 * ((0.0, 1.0)[i] if i < 2 else rng.uniform())}
         told.append((str(rng.choice(["a", "b"])), float(rng.random() < 0.4), context))
     agent = told_to(Agent(["a", "b"], context=["u", "v"], model=Linear(), seed=1), told)
-    form = place_of(agent, "squares")
+    form = position_of(agent, "squares")
     assert len(agent._decider.knowledge.forms[form].columns) == 13
     assert_solved(agent, told, form)
 
@@ -142,7 +142,7 @@ def test_products_solve_the_batch_too(shape, numbers):
         told.append((str(rng.choice(["a", "b"])), float(rng.random() < 0.4), context))
     names = ["u", "v", "w"]
     agent = told_to(Agent(["a", "b"], context=names, model=Linear(), seed=1), told)
-    form = place_of(agent, shape)
+    form = position_of(agent, shape)
     columns = agent._decider.knowledge.forms[form].columns
     assert len(columns) == 1 + 2 * (1 + numbers + 2 + 5)
     assert_solved(agent, told, form)
@@ -154,14 +154,14 @@ def test_whatever_the_order_the_belief_is_the_same(shape, form):
     """After 64 values of each number, whose scale is then that of all of them."""
     told = rewards_for(contexts_of(shape, count=64))
     probes = [one for _, _, one in told[:5]]
-    found = []
+    result = []
     for seed in range(3):
         mixed = [told[i] for i in np.random.default_rng(seed).permutation(64)]
         agent = told_to(Agent(["a", "b"], context=["u", "v"], model=Linear(), seed=1), mixed)
         agent._decider.knowledge.forms[form].score = 1e3  # who speaks depends on the order
         seen = [agent.beliefs(context=probe) for probe in probes]
-        found.append([[table["expected reward"], table["low"]] for table in seen])
-    np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=1e-5, atol=1e-6)
+        result.append([[table["expected reward"], table["low"]] for table in seen])
+    np.testing.assert_allclose(result[1:], [result[0]] * 2, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("model", [Linear(), Linear(unknown=True)], ids=["known", "unknown"])

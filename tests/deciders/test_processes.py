@@ -27,11 +27,11 @@ BANK = [(2, 3, 1, 2, 5), (4, 1, 7, 3, 4), (3, 3, 3, 3, 6), (1, 6, 2, 0, 3)]
 
 def told(contexts, rows):
     """Points of rows (place, context, reward)."""
-    found = Points(len(rows[0][0]))
-    for place, context, reward in rows:
+    result = Points(len(rows[0][0]))
+    for position, context, reward in rows:
         contexts.meet(context)
-        found.tell(np.asarray(place, dtype=float), context, reward)
-    return found
+        result.tell(np.asarray(position, dtype=float), context, reward)
+    return result
 
 
 @pytest.fixture
@@ -48,16 +48,16 @@ def rows():
         )
         for number in range(25)
     ]
-    found = []
+    result = []
     for number in range(40):
-        place, context = at[number % 25]
-        found.append((place, context, 7.0 + 3.0 * np.sin(5.0 * place[0]) + luck.normal()))
-    return found
+        position, context = at[number % 25]
+        result.append((position, context, 7.0 + 3.0 * np.sin(5.0 * position[0]) + luck.normal()))
+    return result
 
 
 def squares_slowly(one, other, member, spread):
     """Squared distances of two (place, context), number by number."""
-    found = sum(
+    result = sum(
         ((a - b) / LENGTHS[length]) ** 2
         for a, b, length in zip(one[0], other[0], member[:2], strict=True)
     )
@@ -66,9 +66,9 @@ def squares_slowly(one, other, member, spread):
         step = 1.0
     else:
         step = 0.0 if here is None else (here - there) / (np.sqrt(12.0) * spread)
-    found += (step / LENGTHS[member[2]]) ** 2
-    found += (one[1]["country"] != other[1]["country"]) / LENGTHS[member[3]] ** 2
-    return found
+    result += (step / LENGTHS[member[2]]) ** 2
+    result += (one[1]["country"] != other[1]["country"]) / LENGTHS[member[3]] ** 2
+    return result
 
 
 def covariance_slowly(one, other, member, spread):
@@ -84,11 +84,11 @@ def test_points_with_counts_are_all_their_rewards_one_by_one(rows, out):
     contexts, luck = Contexts(NAMES), np.random.default_rng(6)
     known = Knowledge(told(contexts, rows), contexts)
     belief = Belief(known, BANK)
-    context, places = {"hour": 8.0, "country": "b"}, luck.random((9, 2))
-    asked = [(place, context) for place in places]
+    context, positions = {"hour": 8.0, "country": "b"}, luck.random((9, 2))
+    asked = [(position, context) for position in positions]
     away = [(luck.random(2), {"hour": 3.0, "country": "new"}) for _ in range(out)]
     if out:
-        every = np.array([place for place, _ in away]), [context for _, context in away]
+        every = np.array([position for position, _ in away]), [context for _, context in away]
         belief = belief.with_out(Out(*every, np.array([1.0, 2.0, 1.0])))
         away.append(away[1])
     rewards = np.array([reward for *_, reward in rows])
@@ -117,30 +117,32 @@ def test_points_with_counts_are_all_their_rewards_one_by_one(rows, out):
     mean = rewards.mean() + rewards.std() * (share @ np.array(means))
     between_members = (rewards.mean() + rewards.std() * np.array(means) - mean) ** 2
     variance = share @ (rewards.var() * np.array(variances) + between_members)
-    found = belief.moments(places, context)
-    np.testing.assert_allclose(found.weights, share, rtol=1e-5, atol=1e-12)
-    np.testing.assert_allclose(found.mean, mean, rtol=1e-6)
-    np.testing.assert_allclose(found.variance, variance, rtol=1e-5)
+    result = belief.moments(positions, context)
+    np.testing.assert_allclose(result.weights, share, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(result.mean, mean, rtol=1e-6)
+    np.testing.assert_allclose(result.variance, variance, rtol=1e-5)
 
 
 def curve(luck, count=30):
     """A belief from rewards of a curve over one side."""
     contexts, at = Contexts([]), luck.random((count, 1))
-    rows = [(place, {}, 7.0 + 3.0 * np.sin(5.0 * place[0]) + luck.normal()) for place in at]
+    rows = [
+        (position, {}, 7.0 + 3.0 * np.sin(5.0 * position[0]) + luck.normal()) for position in at
+    ]
     return Knowledge(told(contexts, rows), contexts)
 
 
 def test_quantiles_have_the_chance_they_say():
-    found = Belief(curve(np.random.default_rng(5)), first_bank(1)).moments(np.array([[0.3]]), {})
+    result = Belief(curve(np.random.default_rng(5)), first_bank(1)).moments(np.array([[0.3]]), {})
     for chance in (0.001, 0.025, 0.5, 0.9, 0.999):
-        np.testing.assert_allclose(found.chance_below(found.quantile(chance)), chance, rtol=1e-6)
+        np.testing.assert_allclose(result.chance_below(result.quantile(chance)), chance, rtol=1e-6)
 
 
 def test_one_process_is_scipys_student():
-    found = Belief(curve(np.random.default_rng(5)), [(2, 5)]).moments(np.array([[0.3]]), {})
-    constants = stats.t(found.freedom, found.centre[0], found.scale[0])
-    np.testing.assert_allclose(found.quantile(0.9), constants.ppf(0.9), rtol=1e-9)
-    np.testing.assert_allclose(found.variance, constants.var(), rtol=1e-9)
+    result = Belief(curve(np.random.default_rng(5)), [(2, 5)]).moments(np.array([[0.3]]), {})
+    constants = stats.t(result.freedom, result.centre[0], result.scale[0])
+    np.testing.assert_allclose(result.quantile(0.9), constants.ppf(0.9), rtol=1e-9)
+    np.testing.assert_allclose(result.variance, constants.var(), rtol=1e-9)
 
 
 def test_intervals_hold_as_often_as_they_say():
@@ -150,37 +152,37 @@ def test_intervals_hold_as_often_as_they_say():
     luck, asked = np.random.default_rng(8), np.array([[0.3], [0.9]])
     held = 0
     for _ in range(120):
-        places = luck.random((15, 1))
+        positions = luck.random((15, 1))
         length, noise = luck.choice(LENGTHS[1:5]), luck.choice(NOISES[2:6])
-        everywhere = np.vstack([places, asked])
+        everywhere = np.vstack([positions, asked])
         apart = ((everywhere - everywhere.T) / length) ** 2
         drawn = np.linalg.cholesky(correlation(apart) + 1e-9 * np.eye(17))
         truth = drawn @ luck.normal(size=17) + luck.normal() * 2.0
         rewards = truth[:15] + np.sqrt(noise) * luck.normal(size=15)
         contexts = Contexts([])
-        rows = [(place, {}, reward) for place, reward in zip(places, rewards, strict=True)]
+        rows = [(position, {}, reward) for position, reward in zip(positions, rewards, strict=True)]
         known = Knowledge(told(contexts, rows), contexts)
-        found = Belief(known, searched(known, first_bank(1))).moments(asked, {})
-        low, high = found.quantile(0.025), found.quantile(0.975)
+        result = Belief(known, searched(known, first_bank(1))).moments(asked, {})
+        low, high = result.quantile(0.025), result.quantile(0.975)
         held += int(((low <= truth[15:]) & (truth[15:] <= high)).sum())
     assert 0.9 <= held / 240 <= 0.988
 
 
-def test_nothing_told_is_believed_of_all_places_alike():
+def test_nothing_told_is_believed_of_all_positions_alike():
     belief = Belief(Knowledge(Points(1), Contexts([])), first_bank(1))
-    found = belief.moments(np.array([[0.1], [0.9]]), {})
-    assert found.mean.tolist() == [0.0, 0.0]
-    assert found.variance[0] == found.variance[1] > 0
+    result = belief.moments(np.array([[0.1], [0.9]]), {})
+    assert result.mean.tolist() == [0.0, 0.0]
+    assert result.variance[0] == result.variance[1] > 0
 
 
 def test_a_search_finds_what_matters_and_never_falls_behind_where_it_began():
     """The reward hangs on the first side and on the country; side y and the hour are long."""
     luck, contexts, rows = np.random.default_rng(3), Contexts(NAMES), []
     for _ in range(120):
-        place, country = luck.random(2), "ab"[luck.integers(2)]
+        position, country = luck.random(2), "ab"[luck.integers(2)]
         context = {"hour": float(luck.integers(24)), "country": country}
-        reward = np.sin(9.0 * place[0] + 2.0 * (country == "a")) + 0.1 * luck.normal()
-        rows.append((place, context, reward))
+        reward = np.sin(9.0 * position[0] + 2.0 * (country == "a")) + 0.1 * luck.normal()
+        rows.append((position, context, reward))
     known = Knowledge(told(contexts, rows), contexts)
     bank = searched(known, searched(known, first_bank(4)))
     assert len(bank) <= processes._MOST_MEMBERS
@@ -193,24 +195,24 @@ def test_a_search_finds_what_matters_and_never_falls_behind_where_it_began():
 def test_joined_points_keep_all_rewards(monkeypatch):
     """Counts, the sum and the sum of squares are those of all rewards; near points are joined."""
     monkeypatch.setattr(points_of, "MOST", 8)
-    luck, contexts, found = np.random.default_rng(4), Contexts(["kind"]), Points(1)
+    luck, contexts, result = np.random.default_rng(4), Contexts(["kind"]), Points(1)
     rewards, bases = [], (0.1, 0.5, 0.9)
     for number in range(200):
-        place, kind = np.array([bases[number % 3] + 0.01 * luck.random()]), "ab"[number % 2]
+        position, kind = np.array([bases[number % 3] + 0.01 * luck.random()]), "ab"[number % 2]
         contexts.meet({"kind": kind})
         rewards.append(luck.normal() + number % 3)
-        found.tell(place, {"kind": kind}, rewards[-1])
-        known = Knowledge(found, contexts)
+        result.tell(position, {"kind": kind}, rewards[-1])
+        known = Knowledge(result, contexts)
 
         def apart(these, known=known):
             contexts = known.apart(these.contexts, these.contexts)
-            return known.squares((1, 1, 3), these.places, these.places, contexts)
+            return known.squares((1, 1, 3), these.positions, these.positions, contexts)
 
-        found.join(apart)
-        assert len(found) <= 8
-    assert found.rewards == 200
-    np.testing.assert_allclose(found.counts @ found.means, sum(rewards))
-    total = (found.counts @ found.means**2) + found.squares.sum()
+        result.join(apart)
+        assert len(result) <= 8
+    assert result.rewards == 200
+    np.testing.assert_allclose(result.counts @ result.means, sum(rewards))
+    total = (result.counts @ result.means**2) + result.squares.sum()
     np.testing.assert_allclose(total, np.square(rewards).sum())
-    for place in found.places[:, 0]:
-        assert min(abs(place - base - 0.005) for base in bases) < 0.01
+    for position in result.positions[:, 0]:
+        assert min(abs(position - base - 0.005) for base in bases) < 0.01

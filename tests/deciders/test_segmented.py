@@ -137,8 +137,8 @@ def test_beliefs_and_likelihoods_are_those_of_rewards_counted_one_by_one(name):
     for i, belief in enumerate(beliefs):
         pools.pooled.evidence[:] = -np.inf
         pools.pooled.evidence[i] = 0.0
-        found = pools.borrowed([learnt[0]]).beliefs[0]
-        np.testing.assert_allclose(found, belief, rtol=1e-9, atol=1e-12)
+        result = pools.borrowed([learnt[0]]).beliefs[0]
+        np.testing.assert_allclose(result, belief, rtol=1e-9, atol=1e-12)
     pools.pooled.evidence[:] = 0.0
     middle = family.from_additive(np.mean([family.additive(belief) for belief in beliefs], axis=0))
     np.testing.assert_allclose(pools.borrowed([learnt[0]]).beliefs[0], middle, rtol=1e-9)
@@ -159,16 +159,16 @@ def likelihood(family, constants, belief, reward, variance):
     return foretold(family, constants, belief, reward, variance)
 
 
-def test_rewards_are_foretold_by_the_belief_or_by_a_normal_law():
+def test_rewards_are_foretold_by_the_belief_or_by_a_normal_distribution():
     """By the belief itself where it is conjugate, else with the variance of rewards and its own."""
     won = Bernoulli().enter(likelihood, belief=np.array([3.0, 5.0]), reward=1.0, variance=0.0)
     assert won == pytest.approx(np.log(3.0 / 8.0))
     normal = Gaussian()
     belief = np.array([2.0, 8.0])
     mean, worth = normal.expected_reward(belief), normal.worth(belief)
-    law = stats.norm(mean, np.sqrt(4.0 * (1.0 + 1.0 / worth)))
-    found = normal.enter(likelihood, belief=belief.copy(), reward=1.5, variance=4.0)
-    assert found == pytest.approx(law.logpdf(1.5) + 0.5 * np.log(2.0 * np.pi))
+    distribution = stats.norm(mean, np.sqrt(4.0 * (1.0 + 1.0 / worth)))
+    result = normal.enter(likelihood, belief=belief.copy(), reward=1.5, variance=4.0)
+    assert result == pytest.approx(distribution.logpdf(1.5) + 0.5 * np.log(2.0 * np.pi))
 
 
 def test_rounding_does_not_add_up():
@@ -183,11 +183,11 @@ def test_rounding_does_not_add_up():
         pools.recount([learnt[turn % 2]], 0, after)
         learnt[turn % 2] = after
         told[turn % 2].append(reward)
-    found = pools.pooled.beliefs[0, -1]
+    result = pools.pooled.beliefs[0, -1]
     one = np.array(family.prior)
     for reward in (reward for pair in zip(*told, strict=True) for reward in pair):
         one = family.update(one, reward)
-    np.testing.assert_allclose(found, one, rtol=1e-6)
+    np.testing.assert_allclose(result, one, rtol=1e-6)
 
 
 def test_like_segments_share_and_unlike_ones_do_not():
@@ -285,9 +285,9 @@ def test_a_report_that_borrows_promises_nothing_at_any_look():
     play(agent, 20, np.random.default_rng(6), {"de": (0.2, 0.5, 0.3)})
     assert agent.report(context={"country": "de"}).arms[0].anytime is not None
     play(agent, 20, np.random.default_rng(6))
-    found = agent.report(context={"country": "de"})
-    assert found.arms[0].anytime is None
-    assert "other segments" in found.notes[-1]
+    result = agent.report(context={"country": "de"})
+    assert result.arms[0].anytime is None
+    assert "other segments" in result.notes[-1]
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))

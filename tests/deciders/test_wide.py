@@ -27,7 +27,9 @@ def made(model=WIDE, **more):
 
 def drawn(rng, most=30):
     """A context of some words."""
-    some = {f"w{place}": float(rng.normal()) for place in {*rng.integers(0, most, 4).tolist()}}
+    some = {
+        f"w{position}": float(rng.normal()) for position in {*rng.integers(0, most, 4).tolist()}
+    }
     return {"user": f"u{int(rng.zipf(1.5))}", "words": some}
 
 
@@ -121,8 +123,8 @@ def test_it_is_the_belief_of_a_slow_twin(model):
         if turn % 25 == 0:
             other = drawn(rng)
             for one in ARMS:
-                found = decider.expected(decider.recall(one, other))
-                assert found == pytest.approx(twin.expected(one, other), abs=1e-9)
+                result = decider.expected(decider.recall(one, other))
+                assert result == pytest.approx(twin.expected(one, other), abs=1e-9)
     assert decider.columns == 4 + len(twin.bank[0]["words"])
 
 
@@ -219,8 +221,8 @@ def test_candidates_with_the_same_words_are_dependent():
         s = [table.rows[where[key], 1, b] if key in where else table.prior[b] for key in keys]
         expected = rows @ np.diag(s) @ rows.T
         expected += held["dense"] @ dense.root[b] @ dense.root[b].T @ held["dense"].T
-        found = held["belief"].root[b] @ held["belief"].root[b].T
-        assert found == pytest.approx(expected, abs=1e-9)
+        result = held["belief"].root[b] @ held["belief"].root[b].T
+        assert result == pytest.approx(expected, abs=1e-9)
     assert held["sight"].variance == pytest.approx(
         [
             sum(
@@ -281,9 +283,9 @@ def test_a_discount_fades_by_what_is_set():
     for feature in labels:
         known = steady.coefficients(0.95)
         faded = fading.coefficients(0.95)
-        place = known["feature"].index(feature)
+        position = known["feature"].index(feature)
         other = faded["feature"].index(feature)
-        assert known["coefficient"][place] > faded["coefficient"][other] > 0.0
+        assert known["coefficient"][position] > faded["coefficient"][other] > 0.0
     again = json.loads(plain(fading))
     rows = np.array(again["forms"][0]["rows"])
     # a word of arm a that never came again keeps what it had: it is spared

@@ -1,4 +1,4 @@
-"""What not knowing F does to intervals, beside draws and the law of the prior."""
+"""What not knowing F does to intervals, beside draws and the distribution of the prior."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman.delays import DelayLaw, chance_below, intervals
+from belman.delays import DelayDistribution, chance_below, intervals
 from belman.delays.counts import CELLS, PRIOR, Counts, estimate
 from belman.delays.silence import relative_doubt
 
@@ -35,7 +35,7 @@ def test_ends_are_quantiles_of_a_chance_over_an_unknown_share(mean):
     assert chance_below(belief, doubt, low) == pytest.approx(0.025, abs=1e-6)
 
 
-def test_before_anything_is_told_the_share_to_come_has_the_law_of_the_prior():
+def test_before_anything_is_told_the_share_to_come_has_the_distribution_of_the_prior():
     """Of a Dirichlet process F(s) is Beta's: its mean, and its variance over the square of that."""
     counts = Counts.blank(1)
     counts.head[0] = 10**6
@@ -62,21 +62,21 @@ def test_doubt_is_that_of_the_failures_that_count():
 
 
 def test_doubt_falls_as_windows_close():
-    law, rng = DelayLaw(window=256.0, arms=1), np.random.default_rng(2)
+    distribution, rng = DelayDistribution(window=256.0, arms=1), np.random.default_rng(2)
     asked = np.arange(0.0, 1024.0, 0.25)
     late = np.where(rng.random(asked.size) < 0.1, rng.exponential(64.0, asked.size), math.inf)
-    found, told = {}, [(when + wait, 1, when) for when, wait in zip(asked, late, strict=True)]
+    result, told = {}, [(when + wait, 1, when) for when, wait in zip(asked, late, strict=True)]
     events = sorted([(when, 0, when) for when in asked] + [one for one in told if one[0] < 1024.0])
     closing = iter(zip(asked, late, strict=True))
     due = next(closing)
     for now, what, when in events:
         while due[0] + 256.0 <= now:
-            law.closed(0, due[0], due[0] + due[1] if due[1] < 256.0 else None)
+            distribution.closed(0, due[0], due[0] + due[1] if due[1] < 256.0 else None)
             due = next(closing)
         if what == 0:
-            law.asked(0, when)
+            distribution.asked(0, when)
         elif now - when < 256.0:
-            law.told(0, when, now)
+            distribution.told(0, when, now)
         if now in (128.0, 256.0, 512.0):
-            found[now] = law.counts(now, [(1.0, 1.0)])[0, 2]
-    assert found[128.0] > 5.0 * found[256.0] > 25.0 * found[512.0] > 0.0
+            result[now] = distribution.counts(now, [(1.0, 1.0)])[0, 2]
+    assert result[128.0] > 5.0 * result[256.0] > 25.0 * result[512.0] > 0.0

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from belman import codec
-from belman.delays import DelayLaw
+from belman.delays import DelayDistribution
 from belman.delays.counts import CELLS, Counts
 from belman.delays.log_rank import RATE, difference_found, log_rank
 from belman.engine import entry
@@ -36,7 +36,7 @@ def test_arms_with_few_delays_are_left_out():
 
 def alarms(runs, arms, number, slow, seed):
     """How many of some runs, with a look at every doubling, raise an alarm."""
-    rng, found = np.random.default_rng(seed), 0
+    rng, result = np.random.default_rng(seed), 0
     for _ in range(runs):
         counts = Counts.blank(arms)
         look = entry(difference_found).hold(counts=counts)
@@ -49,9 +49,9 @@ def alarms(runs, arms, number, slow, seed):
             np.add.at(counts.complete, (who[done:size], delays[done:size]), 1)
             counts.watch[0] = done = min(size, number)
             if look() < 1.0:
-                found += 1
+                result += 1
                 break
-    return found
+    return result
 
 
 def test_false_alarms_over_all_looks_are_as_rare_as_promised():
@@ -65,16 +65,22 @@ def test_delays_that_differ_are_found():
 
 
 def test_an_alarm_ends_early_learning_and_says_why():
-    law = DelayLaw(window=256.0, arms=2)
+    distribution = DelayDistribution(window=256.0, arms=2)
     rng = np.random.default_rng(1)
     for number in range(600):
         arm = number % 2
-        law.asked(arm, float(number))
-        law.told(arm, float(number), number + min(rng.exponential(20.0 + 60.0 * arm), 255.0))
-        law.closed(arm, float(number), number + min(rng.exponential(20.0 + 60.0 * arm), 255.0))
-    law.asked(0, 600.0)
-    assert law.alarm is not None
-    assert law.alarm.startswith("delays differ between arms (log-rank test on ")
-    assert law.alarm.endswith("open tickets count when their window closes, and not before")
-    assert (law.counts(800.0, np.ones((2, 2))) == 0.0).all()
-    assert codec.read(DelayLaw, codec.write(law), {}).alarm == law.alarm
+        distribution.asked(arm, float(number))
+        distribution.told(
+            arm, float(number), number + min(rng.exponential(20.0 + 60.0 * arm), 255.0)
+        )
+        distribution.closed(
+            arm, float(number), number + min(rng.exponential(20.0 + 60.0 * arm), 255.0)
+        )
+    distribution.asked(0, 600.0)
+    assert distribution.alarm is not None
+    assert distribution.alarm.startswith("delays differ between arms (log-rank test on ")
+    assert distribution.alarm.endswith(
+        "open tickets count when their window closes, and not before"
+    )
+    assert (distribution.counts(800.0, np.ones((2, 2))) == 0.0).all()
+    assert codec.read(DelayDistribution, codec.write(distribution), {}).alarm == distribution.alarm

@@ -41,7 +41,9 @@ def test_mean_and_deviation_are_those_of_bayes_on_a_grid(p, closed, out):
     weight /= weight.sum()
     mean = weight @ grid
     deviation = np.sqrt(weight @ (grid - mean) ** 2)
-    assert abs(a / (a + b) - mean) < 0.1 * deviation  # of third order: the law is a little skew
+    assert (
+        abs(a / (a + b) - mean) < 0.1 * deviation
+    )  # of third order: the distribution is a little skew
     assert np.sqrt(a * b / (a + b + 1.0)) / (a + b) == pytest.approx(deviation, rel=0.01)
 
 

@@ -80,12 +80,12 @@ def test_the_breaker_opens_where_the_belief_says_so(outcomes):
         keep = 1.0 - 1.0 / rules.memory
         failures, successes = keep * failures + (not success), keep * successes + success
         record.ended(success, False, 0)
-        law = stats.beta(PRIOR[0] + failures, PRIOR[1] + successes)
-        if not success and law.sf(rules.threshold) > rules.certainty:
+        distribution = stats.beta(PRIOR[0] + failures, PRIOR[1] + successes)
+        if not success and distribution.sf(rules.threshold) > rules.certainty:
             assert record.condition(0) == "open"
             return
         assert record.condition(0) == "closed"
-        assert record.chance_of_failure == pytest.approx(law.mean())
+        assert record.chance_of_failure == pytest.approx(distribution.mean())
 
 
 def test_it_rests_longer_each_time_and_closes_after_enough_probes():

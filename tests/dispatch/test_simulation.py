@@ -31,13 +31,13 @@ def test_one_server_is_erlangs(slots):
     """Within 4.5 standard errors of 40 runs, from an empty start: a risk of about 1e-5."""
     problem = problems.servers({"only": 0.1}, arrivals=6.0 * slots, slots=slots)
     result = simulate_servers(problem, {"x": RIVALS["oracle"]}, jobs=3_000, runs=40, seed=7)
-    found = result.response_mean.sel(player="x").values
-    error = found.std(ddof=1) / math.sqrt(found.size)
-    assert abs(found.mean() - erlang_response(6.0 * slots, 0.1, slots)) < 4.5 * error
+    matches = result.response_mean.sel(player="x").values
+    error = matches.std(ddof=1) / math.sqrt(matches.size)
+    assert abs(matches.mean() - erlang_response(6.0 * slots, 0.1, slots)) < 4.5 * error
     assert result.utilisation.mean().item() == pytest.approx(0.6, rel=0.03)
 
 
-def test_a_line_of_any_law_follows_lindley():
+def test_a_line_of_any_distribution_follows_lindley():
     """W ← max(W + S − A, 0), job by job."""
     problem = problems.servers(
         {"only": stats.lognorm(1.0, scale=0.1)},
@@ -65,8 +65,10 @@ def test_every_job_is_served_once_and_failures_are_as_said():
     for name, make in {"dispatcher": dispatched(), **RIVALS}.items():
         served = ServerLoop(problem, make(problem, 1)).play(jobs)
         assert sorted(served.arrived) == [job.time for job in jobs], name
-        for place, ended, success in zip(served.server, served.ended, served.success, strict=True):
-            assert success == (place == 0 or ended <= 50.0)
+        for position, ended, success in zip(
+            served.server, served.ended, served.success, strict=True
+        ):
+            assert success == (position == 0 or ended <= 50.0)
 
 
 def test_the_oracle_takes_the_fast_one_of_each_class():
@@ -87,7 +89,7 @@ def test_it_is_the_dispatcher_at_other_servers(settings):
 
     clock = Clock(0.0)
     dispatcher = Dispatcher("abc", slots={"b": 2}, seed=5, clock=clock, **settings)
-    line, events, working, found = [], [], {"a": 0, "b": 0, "c": 0}, []
+    line, events, working, matches = [], [], {"a": 0, "b": 0, "c": 0}, []
     at_servers = {name: [] for name in working}
     for number, job in enumerate(jobs):
         heapq.heappush(events, (job.time, 0, number, "comes", job))
@@ -100,7 +102,7 @@ def test_it_is_the_dispatcher_at_other_servers(settings):
             held, job = job
             fails = job.luck < 0.2
             (dispatcher.failed if fails else dispatcher.completed)(held)
-            found.append(("abc".index(held.server), clock.now))
+            matches.append(("abc".index(held.server), clock.now))
             working[held.server] -= 1
             if at_servers[held.server]:
                 _begin(events, working, at_servers[held.server].pop(0), clock.now)
@@ -114,8 +116,8 @@ def test_it_is_the_dispatcher_at_other_servers(settings):
                 _begin(events, working, (held, job), clock.now)
             else:
                 at_servers[held.server].append((held, job))
-    assert [place for place, _ in found] == list(served.server)
-    assert [when for _, when in found] == pytest.approx(served.ended, abs=1e-9)
+    assert [position for position, _ in matches] == list(served.server)
+    assert [when for _, when in matches] == pytest.approx(served.ended, abs=1e-9)
 
 
 def _begin(events, working, pair, now):

@@ -45,7 +45,7 @@ def test_slots_that_cannot_be(slots):
         Dispatcher(["a"], slots=slots)
 
 
-def saturated(slots, law, jobs, seed):
+def saturated(slots, distribution, jobs, seed):
     """A server whose jobs share so many processors, under a backlog: jobs at once, and per second,
     over the last half.
     """
@@ -55,7 +55,7 @@ def saturated(slots, law, jobs, seed):
     for done in range(jobs):
         while True:
             try:
-                work[dispatcher.assign_job()] = law(rng)
+                work[dispatcher.assign_job()] = distribution(rng)
             except BusyError:
                 break
         speed = min(1.0, slots / len(work))
@@ -72,13 +72,13 @@ def saturated(slots, law, jobs, seed):
 
 
 @pytest.mark.parametrize("slots", [1, 2, 4])
-@pytest.mark.parametrize("law", [lambda rng: rng.expovariate(1.0), lambda rng: 1.0])
-def test_slots_are_found_out(slots, law):
+@pytest.mark.parametrize("distribution", [lambda rng: rng.expovariate(1.0), lambda rng: 1.0])
+def test_slots_are_found_out(slots, distribution):
     """On average within a half of the truth, at nine tenths of the rate of who knows it.
 
     Six runs of 800 jobs; of 30 other runs the furthest single ones were off by 0.42, and at 0.88.
     """
-    runs = [saturated(slots, law, 800, seed) for seed in range(6)]
+    runs = [saturated(slots, distribution, 800, seed) for seed in range(6)]
     counts, rates = np.mean(runs, axis=0)
     assert abs(counts - slots) < 0.5
     assert rates > 0.9 * slots
@@ -112,8 +112,8 @@ def test_slots_are_drawn_from_what_is_believed():
         capacity.left = 0
         drawn[capacity.in_use(rng)] += 1
     expected = [2_000 * probability for probability in capacity.chances()]
-    found = [drawn[n] for n in range(1, len(expected) + 1)]
-    assert stats.chisquare(found, expected).pvalue > 1e-4
+    result = [drawn[n] for n in range(1, len(expected) + 1)]
+    assert stats.chisquare(result, expected).pvalue > 1e-4
 
 
 def test_learnt_slots_are_saved():

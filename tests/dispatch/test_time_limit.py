@@ -51,9 +51,9 @@ def test_the_end_of_a_job_over_the_limit_is_a_failure_whoever_looked_before():
 def test_a_thread_that_waits_is_served_when_a_job_is_over_the_limit():
     dispatcher = Dispatcher(["a"], time_limit=0.2, seed=1)
     lost = dispatcher.assign_job()
-    found = dispatcher.assign_job(timeout=HANG)
-    assert found.number > lost.number
-    dispatcher.completed(found)
+    result = dispatcher.assign_job(timeout=HANG)
+    assert result.number > lost.number
+    dispatcher.completed(result)
 
 
 def test_a_coroutine_over_the_limit_is_ended_and_one_that_waits_is_served():

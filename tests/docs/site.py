@@ -62,16 +62,16 @@ class Site:
 
     @cached_property
     def pages(self) -> dict[str, _Reader]:
-        found = {}
+        result = {}
         for path in sorted(self.root.rglob("*.html")):
             reader = _Reader()
             reader.feed(path.read_text(encoding="utf-8"))
-            found[path.relative_to(self.root).as_posix()] = reader
-        return found
+            result[path.relative_to(self.root).as_posix()] = reader
+        return result
 
     def faults(self, page: str) -> list[str]:
         """Links and resources of a page that lead nowhere."""
-        reader, found = self.pages[page], []
+        reader, result = self.pages[page], []
         for link in [*reader.links, *reader.resources]:
             address, fragment = urldefrag(link)
             if re.match(r"[a-z]+:", address):
@@ -79,9 +79,9 @@ class Site:
             target = (self.root / page).parent / unquote(address.split("?")[0]) if address else None
             target = (target or self.root / page).resolve()
             if not target.is_file():
-                found.append(f"{page}: {link} is no file")
+                result.append(f"{page}: {link} is no file")
             elif fragment and target.suffix == ".html":
                 ids = self.pages[target.relative_to(self.root.resolve()).as_posix()].ids
                 if unquote(fragment) not in ids:
-                    found.append(f"{page}: {link} is no place")
-        return found
+                    result.append(f"{page}: {link} is no place")
+        return result

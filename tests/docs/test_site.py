@@ -32,10 +32,10 @@ def site(tmp_path_factory):
     """The site, built once with warnings as errors."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E"]
-    places = ["-d", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")]
+    positions = ["-d", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     built = subprocess.run(
-        [*command, *places], capture_output=True, text=True, timeout=HANG, env=environment
+        [*command, *positions], capture_output=True, text=True, timeout=HANG, env=environment
     )
     assert built.returncode == 0, built.stderr
     assert built.stderr == ""
@@ -90,9 +90,9 @@ def test_every_public_name_is_described(site):
 
 def test_every_public_name_and_method_has_a_docstring():
     without = []
-    for path, (place, thing) in names.entries().items():
+    for path, (position, thing) in names.entries().items():
         if names.is_constant(thing):
-            if not names.constant_doc(place, path.rsplit(".", 1)[1]):
+            if not names.constant_doc(position, path.rsplit(".", 1)[1]):
                 without.append(path)
             continue
         if not inspect.getdoc(thing):
@@ -108,7 +108,7 @@ def test_every_public_name_and_method_has_a_docstring():
 
 
 @pytest.mark.slow
-def test_every_command_route_and_term_has_a_place(site):
+def test_every_command_route_and_term_has_a_position(site):
     text = {
         page: re.sub(r"<[^>]+>|\s+", " ", (site.root / page).read_text(encoding="utf-8"))
         for page in ("reference/commands.html", "reference/http.html", "reference/glossary.html")
@@ -132,16 +132,16 @@ def test_no_row_of_the_reference_is_empty():
 
 @pytest.fixture
 def browser():
-    with browsing.browser() as found, limited(TEST_HANG):
-        yield found
+    with browsing.browser() as result, limited(TEST_HANG):
+        yield result
 
 
 @browsed
 def test_the_search_works_from_the_built_files(site, browser):
     page = browser.new_page()
     page.goto(f"{(site.root / 'search.html').as_uri()}?q=idempotency")
-    found = page.locator("#search-results li a")
-    found.filter(has_text="Studies").first.wait_for(timeout=1_000 * PAGE_HANG)
+    result = page.locator("#search-results li a")
+    result.filter(has_text="Studies").first.wait_for(timeout=1_000 * PAGE_HANG)
 
 
 @browsed

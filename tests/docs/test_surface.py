@@ -24,7 +24,7 @@ FILES = {"md"}
 ELSEWHERE = {"belman_outcomes", "belman_sums", "probability", "ticket", "study", "arm"}
 
 
-def found(path):
+def result(path):
     """What a dotted name stands for; raises AttributeError where it is nothing."""
     thing = belman
     for name in path:
@@ -56,7 +56,7 @@ def test_every_name_of_a_page_is_one(page):
         if path[0] in FILES | ELSEWHERE and len(path) == 1:
             continue
         try:
-            found(path)
+            result(path)
         except AttributeError:
             lost.append(f"belman{dotted}")
     assert lost == []
@@ -80,11 +80,11 @@ _SECTION = re.compile(
 
 def sections(thing):
     """The sections of a docstring: by title, the names at the beginning of a line."""
-    found = {}
+    result = {}
     for title, body in _SECTION.findall(inspect.getdoc(thing) or ""):
         lines = [line for line in body.split("\n") if re.match(r"[\w*]", line)]
-        found[title] = {name.strip("*") for line in lines for name in line.split(", ")}
-    return found
+        result[title] = {name.strip("*") for line in lines for name in line.split(", ")}
+    return result
 
 
 def settings_of(kind):
@@ -98,9 +98,9 @@ def settings_of(kind):
 
 def undescribed(name, thing):
     """What the docstring of a function or class leaves out, and those of its methods."""
-    found = sections(thing)
+    result = sections(thing)
     if inspect.isclass(thing):
-        named = found.get("Parameters", set()) | found.get("Attributes", set())
+        named = result.get("Parameters", set()) | result.get("Attributes", set())
         if "| kernel |" not in inspect.getdoc(thing):  # a bundle has a table of its kernels
             yield from (f"{name}: {one}" for one in settings_of(thing) if one not in named)
         for half in (thing, *HALVES.get(thing, ())):
@@ -112,8 +112,8 @@ def undescribed(name, thing):
         return
     signature = inspect.signature(thing)
     given = [one for one in signature.parameters if one not in ("self", "cls")]
-    yield from (f"{name}: {one}" for one in given if one not in found.get("Parameters", ()))
-    if signature.return_annotation not in ("None", None) and "Returns" not in found:
+    yield from (f"{name}: {one}" for one in given if one not in result.get("Parameters", ()))
+    if signature.return_annotation not in ("None", None) and "Returns" not in result:
         yield f"{name}: Returns"
 
 

@@ -33,7 +33,7 @@ KNOWN = {
 
 def examples(folder):
     """Write the examples of each page that are meant to succeed as one module, and give all."""
-    parser, found = doctest.DocTestParser(), []
+    parser, result = doctest.DocTestParser(), []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         shown = parser.get_examples(text)
@@ -42,8 +42,8 @@ def examples(folder):
             name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
             path = folder / f"page_{name}.py"
             path.write_text("".join(lines), encoding="utf-8")
-            found.append(path)
-    return found
+            result.append(path)
+    return result
 
 
 @pytest.mark.slow
@@ -55,10 +55,10 @@ def test_mypy_takes_every_example(tmp_path):
     cache = ["--cache-dir", str(ROOT / ".mypy_cache")]
     command = [sys.executable, "-m", "mypy", *words, *cache, *map(str, pages)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    found = re.findall(r"page_(\w+)\.py:(\d+): error: (.*)  \[([\w-]+)\]", done.stdout)
+    result = re.findall(r"page_(\w+)\.py:(\d+): error: (.*)  \[([\w-]+)\]", done.stdout)
     assert done.returncode in (0, 1), done.stderr
-    assert [one for one in found if (one[0], one[3]) not in KNOWN] == []
-    assert {(one[0], one[3]) for one in found} == KNOWN
+    assert [one for one in result if (one[0], one[3]) not in KNOWN] == []
+    assert {(one[0], one[3]) for one in result} == KNOWN
 
 
 WANTED = """
@@ -103,9 +103,9 @@ def test_pyright_knows_what_everything_is(tmp_path):
     words = ["--outputjson", "--pythonpath", sys.executable, "example.py"]
     done = subprocess.run([pyright, *words], cwd=tmp_path, capture_output=True, text=True)
     try:
-        found = json.loads(done.stdout)["generalDiagnostics"]
+        result = json.loads(done.stdout)["generalDiagnostics"]
     except ValueError:
         pytest.skip(f"pyright does not run here: {done.stderr[:200]}")
-    errors = [one for one in found if one["severity"] == "error"]
+    errors = [one for one in result if one["severity"] == "error"]
     assert errors == []
-    assert [one["message"].split(' is "')[1].rstrip('"') for one in found] == REVEALED
+    assert [one["message"].split(' is "')[1].rstrip('"') for one in result] == REVEALED

@@ -24,39 +24,39 @@ def everything(family, constants, belief, x, other, rng, theta, row, matrix, ter
     out[4] = family.d(constants, x, other, out[2])
     out[5] = family.common_mean(constants, 3.0, x, out[2], 5.0, other, out[2])
     out[6] = family.belief.log_partition(constants, belief)
-    place = 7
+    position = 7
     for level in (1e-13, 0.1):
-        out[place] = family.mean_quantile(constants, belief, level, False)
-        out[place + 1] = family.mean_quantile(constants, belief, level, True)
-        place += 2
+        out[position] = family.mean_quantile(constants, belief, level, False)
+        out[position + 1] = family.mean_quantile(constants, belief, level, True)
+        position += 2
     for _ in range(3):
         family.sample(constants, belief, rng, theta)
-        out[place] = theta[0]
-        out[place + 1] = family.sample_mean(constants, belief, rng)
-        out[place + 2] = family.reward(constants, theta, chance.uniform(rng))
-        place += 3
+        out[position] = theta[0]
+        out[position + 1] = family.sample_mean(constants, belief, rng)
+        out[position + 2] = family.reward(constants, theta, chance.uniform(rng))
+        position += 3
     family.terms(constants, x, out[2], terms[:, 0])
     family.weights(constants, other, weights)
-    out[place] = family.evidence(terms, 0, weights)
-    place += 1
+    out[position] = family.evidence(terms, 0, weights)
+    position += 1
     family.belief.metric(constants, belief, matrix)
     for i in range(size):
         for j in range(size):
-            out[place] = matrix[i, j]
-            place += 1
+            out[position] = matrix[i, j]
+            position += 1
     family.belief.natural(constants, belief, row)
     for i in range(size):
-        out[place + i] = row[i]
+        out[position + i] = row[i]
     family.belief.mean_parameters(constants, belief, row)
     for i in range(size):
-        out[place + size + i] = row[i]
+        out[position + size + i] = row[i]
         matrix[0, i] = belief[i]
     family.belief.solve(constants, row, matrix[0])
-    out[place + 2 * size] = family.belief.divergence(constants, belief, matrix[0])
+    out[position + 2 * size] = family.belief.divergence(constants, belief, matrix[0])
     family.update(constants, matrix[0], family.reward(constants, theta, 0.75))
     family.imagine(constants, matrix[0])
     for i in range(size):
-        out[place + 2 * size + 1 + i] = matrix[0, i]
+        out[position + 2 * size + 1 + i] = matrix[0, i]
 
 
 def arguments(case: Any, belief: Any) -> dict[str, Any]:
@@ -80,7 +80,10 @@ def arguments(case: Any, belief: Any) -> dict[str, Any]:
 def test_families(name):
     case = CASES[name]
     call = entry(everything, family=case.family.kernels)
-    beliefs = [case.ordinary[1], *(case.extreme if case.law else ())]  # integrals take long
+    beliefs = [
+        case.ordinary[1],
+        *(case.extreme if case.distribution else ()),
+    ]  # integrals take long
     for belief in beliefs:
         compiled, interpreted = arguments(case, belief), arguments(case, belief)
         call(**compiled)

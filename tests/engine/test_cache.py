@@ -96,7 +96,7 @@ USER = """
     )
 
     @kernel
-    def mean_quantile(law, belief, level, upper):
+    def mean_quantile(distribution, belief, level, upper):
         return scale(belief[0])
 
     class Mine(Base):
@@ -216,9 +216,9 @@ def test_a_directory_of_another_user_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setenv("BELMAN_CACHE", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.warns(UserWarning, match="not kept: .* is another user's"):
-        found = cache.cache_directory.__wrapped__()
-    assert found != tmp_path
-    assert found.stat().st_mode & 0o077 == 0
+        result = cache.cache_directory.__wrapped__()
+    assert result != tmp_path
+    assert result.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are kept otherwise here")
@@ -226,8 +226,8 @@ def test_a_directory_where_others_may_write_is_closed_to_them(tmp_path):
     (tmp_path / "__pycache__").mkdir()
     for folder in (tmp_path, tmp_path / "__pycache__"):
         folder.chmod(0o777)
-    found, said = finish(start(WHERE, BELMAN_CACHE=str(tmp_path)))
-    assert (found, said) == (str(tmp_path), "[]")
+    result, said = finish(start(WHERE, BELMAN_CACHE=str(tmp_path)))
+    assert (result, said) == (str(tmp_path), "[]")
     assert [f.stat().st_mode & 0o022 for f in (tmp_path, tmp_path / "__pycache__")] == [0, 0]
 
 

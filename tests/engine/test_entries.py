@@ -157,7 +157,7 @@ def test_kernels_of_main(setting):
         from belman.families import Bernoulli, bernoulli
 
         @kernel
-        def mean_quantile(law, belief, level, upper):
+        def mean_quantile(distribution, belief, level, upper):
             return 10.0 * belief[0]
 
         class Mine(Bernoulli):

@@ -19,9 +19,9 @@ from tests.engine.loops import Scaling, both, scaling, times
 
 def made(thing):
     """What another process makes of a recipe."""
-    found = recipe(thing)
-    assert found is not None
-    return eval(found.expression, {"at": at})
+    result = recipe(thing)
+    assert result is not None
+    return eval(result.expression, {"at": at})
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -69,13 +69,13 @@ def test_bundles_are_equal_where_all_their_kernels_are():
 
 def test_bundles_that_differ_in_any_kernel_are_compiled_apart():
     """Closures share a name: the code of one is never taken for another's."""
-    found = [
+    result = [
         entry(both, tools=scaling(factor, times(inner)))(x=1.0)
         for factor in (2.0, 3.0)
         for inner in (5.0, 7.0)
     ]
     expected = [f * i + 100.0 * (i + f) for f in (2.0, 3.0) for i in (5.0, 7.0)]
-    assert found == expected
+    assert result == expected
 
 
 def test_what_no_process_could_import_has_no_recipe():

@@ -1,4 +1,6 @@
-"""Rewards without a law: d₂ beside K_inf, the Bernoulli family on coins, what prior coins hide."""
+"""Rewards without a distribution: d₂ beside K_inf, the Bernoulli family on coins, what prior coins
+hide.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from belman.families.mirror import Mirror
 from belman.lab import simulate
 from belman.policies.belman.evidence import phi
 from belman.problems import SHAPES, bernoulli, bounded, problem, shaped
-from belman.problems.tables import beta_law, coin
+from belman.problems.tables import beta_distribution, coin
 from belman.testing.rewards import evidence_of
 
 FAMILY = Bounded()
@@ -31,8 +33,8 @@ def k_inf(values: np.ndarray, mean: float) -> float:
     def cost(share: float) -> float:
         return -float(np.mean(np.log1p(-share / (1.0 - mean) * (values - mean))))
 
-    found = optimize.minimize_scalar(cost, bounds=(0.0, 1.0), options={"xatol": 1e-13})
-    return max(-found.fun, 0.0)
+    result = optimize.minimize_scalar(cost, bounds=(0.0, 1.0), options={"xatol": 1e-13})
+    return max(-result.fun, 0.0)
 
 
 def believed(rewards: np.ndarray, prior: tuple[float, ...] = (0.0, 1.0, 1.0)) -> np.ndarray:
@@ -46,8 +48,8 @@ def test_reference_values() -> None:
     belief = believed(np.array([0.2, 0.4, 0.6]))
     assert belief == pytest.approx([0.64, 2.2, 2.8])
     assert FAMILY.reward_divergence(0.44, 0.7) == pytest.approx(0.145231946, abs=1e-9)
-    found = FAMILY.reward_divergence(0.44, 0.7, FAMILY.spread(belief))
-    assert found == pytest.approx(0.233315172, abs=1e-9)
+    result = FAMILY.reward_divergence(0.44, 0.7, FAMILY.spread(belief))
+    assert result == pytest.approx(0.233315172, abs=1e-9)
     # the twin of these tests, by published numbers
     assert k_inf(np.array([0.0, 1.0]), 0.75) == pytest.approx(0.143841036, abs=1e-8)
     assert k_inf(np.array([0.2, 0.4, 0.6]), 0.5) == pytest.approx(0.143060545, abs=1e-8)
@@ -62,19 +64,19 @@ def test_d_lies_between_kl_and_k_inf(rewards: list[float], share: float) -> None
     values = np.array([0.0, 1.0, *rewards])
     mean, spread = float(values.mean()), float(values.var())
     other = mean + share * (0.999 - mean)
-    found = FAMILY.reward_divergence(mean, other, spread)
-    assert FAMILY.reward_divergence(mean, other) - 1e-12 <= found
-    assert found <= k_inf(values, other) * (1.0 + 1e-9) + 1e-9
+    result = FAMILY.reward_divergence(mean, other, spread)
+    assert FAMILY.reward_divergence(mean, other) - 1e-12 <= result
+    assert result <= k_inf(values, other) * (1.0 + 1e-9) + 1e-9
     below = FAMILY.reward_divergence(1.0 - mean, 1.0 - other, spread)
-    assert below == pytest.approx(found, rel=1e-9, abs=1e-12)
+    assert below == pytest.approx(result, rel=1e-9, abs=1e-12)
 
 
 def test_d_is_k_inf_of_the_two_atoms() -> None:
-    """The law that attains it: an atom at 1 and one at q/(1 − m)."""
+    """The distribution that attains it: an atom at 1 and one at q/(1 − m)."""
     for low, share, other in ((0.3, 0.4, 0.8), (0.0, 0.3, 0.6), (0.5, 0.01, 0.9)):
         values = np.array([low] * round(1000 * (1 - share)) + [1.0] * round(1000 * share))
-        found = FAMILY.reward_divergence(values.mean(), other, values.var())
-        assert found == pytest.approx(k_inf(values, other), rel=1e-7)
+        result = FAMILY.reward_divergence(values.mean(), other, values.var())
+        assert result == pytest.approx(k_inf(values, other), rel=1e-7)
 
 
 def test_evidence_with_a_spread() -> None:
@@ -86,7 +88,7 @@ def test_evidence_with_a_spread() -> None:
         assert evidence_of(costs, -other, -mean, spread)[0] == pytest.approx(under, rel=1e-9)
 
 
-def test_belief_is_the_beta_law_with_the_moments_of_a_dirichlet_process() -> None:
+def test_belief_is_the_beta_distribution_with_the_moments_of_a_dirichlet_process() -> None:
     rewards = np.array([0.1, 0.5, 0.55, 0.9])
     belief = believed(rewards)
     values = np.array([0.0, 1.0, *rewards])
@@ -130,22 +132,22 @@ def test_on_coins_it_is_the_bernoulli_family() -> None:
     assert (one.reward == other.reward).all()
 
 
-def test_narrow_laws_cost_less_than_coins() -> None:
+def test_narrow_distributions_cost_less_than_coins() -> None:
     """The reference problem, 120 runs: 9.3 ± 0.2 where coins lose 23.4 (a band of five errors)."""
     arms = problem(Bounded(8.0), [0.5, 0.45, 0.4, 0.35, 0.3])
-    found = simulate({"own": belman.BelMan()}, arms, 1_000, 120, 5, progress=False)
-    assert 8.2 < float(found.regret.isel(turn=-1).mean()) < 10.4
+    result = simulate({"own": belman.BelMan()}, arms, 1_000, 120, 5, progress=False)
+    assert 8.2 < float(result.regret.isel(turn=-1).mean()) < 10.4
 
 
-def test_pooled_softness_is_none_for_coins_and_much_for_narrow_laws() -> None:
+def test_pooled_softness_is_none_for_coins_and_much_for_narrow_distributions() -> None:
     pooled = FAMILY.kernels.pooled
     start = (0.5, 2.0, 0.25, 5.0)
     coins = np.array([[0.0, 4.0, 2.0], [0.0, 1.0, 1.0]])
     assert pooled(FAMILY.constants, coins, *start) == 0.0
     narrow = np.array([believed(np.full(200, 0.4)), believed(np.full(200, 0.6))])
-    found = pooled(FAMILY.constants, narrow, *start)
+    result = pooled(FAMILY.constants, narrow, *start)
     exact = narrow[:, 0].sum() / (2.5 + 2 * 200 * 0.24)
-    assert 1.0 - found == pytest.approx(1.0 - exact, rel=2 ** (1 / 16) - 1)
+    assert 1.0 - result == pytest.approx(1.0 - exact, rel=2 ** (1 / 16) - 1)
     assert pooled(FAMILY.constants, narrow, 0.5, 2.0, 0.25, math.inf) == 0.0
 
 
@@ -198,10 +200,10 @@ def test_a_coin_among_narrow_arms_is_not_left_for_an_unlucky_start() -> None:
     rng = np.random.default_rng(8)
     lost = []
     for seed in range(12):
-        narrow = [beta_law(mean, 50.0) for mean in rng.uniform(0.45, 0.62, 5)]
+        narrow = [beta_distribution(mean, 50.0) for mean in rng.uniform(0.45, 0.62, 5)]
         arms = bounded([*narrow, coin(0.7)])
-        found = simulate({"own": belman.BelMan()}, arms, 1_000, 10, seed, progress=False)
-        lost.append(float(found.regret.isel(turn=-1).mean()))
+        result = simulate({"own": belman.BelMan()}, arms, 1_000, 10, seed, progress=False)
+        lost.append(float(result.regret.isel(turn=-1).mean()))
     assert np.mean(lost) < 10.2
 
 
@@ -283,12 +285,12 @@ def test_a_reward_lies_where_its_chance_does(size: int) -> None:
     row = np.array(atoms.table(rng.random(size), rng.dirichlet(np.full(size, 0.3))))
     ends, values = row[2 : 2 + atoms.ATOMS], row[2 + atoms.ATOMS :]
     for uniform in (0.0, 1.0 - 2.0**-53, *rng.random(50), *ends[ends < 1.0]):
-        place = np.searchsorted(ends, uniform, side="right")
-        assert atoms.value_at(row, uniform) == values[place]
+        position = np.searchsorted(ends, uniform, side="right")
+        assert atoms.value_at(row, uniform) == values[position]
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_shapes_are_laws(kind: str) -> None:
+def test_shapes_are_distributions(kind: str) -> None:
     made = shaped(kind, 10, np.random.default_rng(4))
     for row in made.parameters:
         drawn = FAMILY.sample_rewards(row, belman.chance.generator(2), 4_000)
@@ -299,15 +301,15 @@ def test_shapes_are_laws(kind: str) -> None:
 
 @pytest.mark.interpreted
 def test_report_holds_at_any_look() -> None:
-    """It bets on a law that is not known as on a coin, which is valid and wide."""
+    """It bets on a distribution that is not known as on a coin, which is valid and wide."""
     agent = Agent(["a", "b"], range=(0, 1), control="a", seed=1)
     coin = Agent(["a", "b"], control="a", seed=1)
     for reward in np.random.default_rng(1).beta(4, 4, 200):
         for each in (agent, coin):
             each.tell("a", reward)
             each.tell("b", 0.5 * reward)
-    found, wide = (dict(zip("ab", each.report().arms, strict=True)) for each in (agent, coin))
+    result, wide = (dict(zip("ab", each.report().arms, strict=True)) for each in (agent, coin))
     for arm in "ab":
-        assert found[arm].anytime == pytest.approx(wide[arm].anytime)
-        narrow = found[arm].credible[1] - found[arm].credible[0]
+        assert result[arm].anytime == pytest.approx(wide[arm].anytime)
+        narrow = result[arm].credible[1] - result[arm].credible[0]
         assert narrow < 0.6 * (wide[arm].credible[1] - wide[arm].credible[0])

@@ -30,8 +30,8 @@ def k_inf(counts: np.ndarray, mean: float) -> float:
     def cost(u: float) -> float:
         return -float(chances @ np.log1p(-u / (1.0 - mean) * (values - mean)))
 
-    found = optimize.minimize_scalar(cost, bounds=(0.0, 1.0), options={"xatol": 1e-13})
-    return max(-found.fun, -cost(1.0 - 1e-15), 0.0)
+    result = optimize.minimize_scalar(cost, bounds=(0.0, 1.0), options={"xatol": 1e-13})
+    return max(-result.fun, -cost(1.0 - 1e-15), 0.0)
 
 
 def believed(rewards: np.ndarray) -> np.ndarray:
@@ -101,7 +101,7 @@ def test_on_coins_it_is_the_bernoulli_kl() -> None:
 
 @pytest.mark.interpreted
 def test_evidence_lies_above_two_moments() -> None:
-    """d₂ is the least K_inf of all laws with these moments."""
+    """d₂ is the least K_inf of all distributions with these moments."""
     belief = believed(np.random.default_rng(4).beta(1.0, 3.0, 60))
     mean, spread = FAMILY.expected_reward(belief), FAMILY.spread(belief)
     for other in np.linspace(mean + 0.02, 0.98, 12):
@@ -136,8 +136,8 @@ def test_a_prior_that_is_shifted_and_softer_is_fitted() -> None:
     kernels.terms_of(kernels, FAMILY.constants, belief, worth, mean, spread, False, column)
     for other in (0.4, 0.6, 0.9):
         kernels.weights(FAMILY.constants, other, weights)
-        found = kernels.evidence(column[:, None], 0, weights)
-        assert found == pytest.approx(k_inf(fitted, other), rel=2e-3)
+        result = kernels.evidence(column[:, None], 0, weights)
+        assert result == pytest.approx(k_inf(fitted, other), rel=2e-3)
 
 
 @pytest.mark.interpreted
@@ -159,19 +159,19 @@ def test_imed_by_atoms_is_imed_by_k_inf() -> None:
     """The index of every arm after the same rewards, to what the curve is exact to."""
     rng = np.random.default_rng(8)
     rewards = [rng.beta(2.0, 4.0, 30), rng.beta(5.0, 4.0, 20), rng.beta(0.5, 1.0, 4)]
-    found = []
+    result = []
     for policy, family in ((IMED(), FAMILY), (IMEDKinf(), Bounded())):
         agent = Agent(["a", "b", "c"], family, policy=policy, seed=1)
         for arm, seen in zip("abc", rewards, strict=True):
             for reward in seen:
                 agent.tell(arm, reward)
-        found.append(agent.explain()["index"])
-    assert found[0] == pytest.approx(found[1], rel=2e-3, abs=1e-6)
+        result.append(agent.explain()["index"])
+    assert result[0] == pytest.approx(result[1], rel=2e-3, abs=1e-6)
 
 
 def test_policies_play_it() -> None:
     """Indices, bounds and draws, with regrets as of two moments (10 runs: a wide band)."""
-    laws = shaped("beta", 5, np.random.default_rng(3)).laws
+    distributions = shaped("beta", 5, np.random.default_rng(3)).distributions
     players = {
         "belman": belman.BelMan(),
         "imed": IMED(),
@@ -179,7 +179,7 @@ def test_policies_play_it() -> None:
         "thompson": belman.Thompson(),
     }
     one, other = (
-        simulate(players, Tables(family, laws), 500, 10, 3, progress=False)
+        simulate(players, Tables(family, distributions), 500, 10, 3, progress=False)
         for family in (Bounded(), FAMILY)
     )
     for name in players:
@@ -247,4 +247,6 @@ def test_memory_is_bounded() -> None:
     for reward in np.random.default_rng(2).random(300):
         agent.tell("a", reward)
     assert len(agent.to_json()) < 1.1 * size
-    assert bounded_atoms.law_of(FAMILY.prior) is not bounded_atoms.law_of(FAMILY.prior)
+    assert bounded_atoms.distribution_of(FAMILY.prior) is not bounded_atoms.distribution_of(
+        FAMILY.prior
+    )

@@ -1,4 +1,6 @@
-"""Which family fits: log scores against prediction one by one, and advice on data of known laws."""
+"""Which family fits: log scores against prediction one by one, and advice on data of known
+distributions.
+"""
 
 from __future__ import annotations
 
@@ -60,30 +62,30 @@ def test_log_score_is_prediction_one_by_one(family, rewards):
     assert log_score(family, np.array(rewards, dtype=float)) == pytest.approx(total, rel=1e-10)
 
 
-def rows(found):
-    return {fit.family: fit for fit in found.fits}
+def rows(result):
+    return {fit.family: fit for fit in result.fits}
 
 
 def test_advice_for_money():
-    """Log-normal amounts, gamma ones that a log-normal law misjudges, and clicks."""
+    """Log-normal amounts, gamma ones that a log-normal distribution misjudges, and clicks."""
     rng = np.random.default_rng(6)
     bought = rng.random(6_000) < 0.05
-    found = check(np.where(bought, rng.lognormal(3.0, 1.0, 6_000), 0.0).round(2))
-    assert "Use belman.families.Money(typical=" in found.recommendation
-    assert rows(found)["exponential"].worst > 0.5
-    assert "are not whole numbers from 0 up, such as" in rows(found)["poisson"].why_not
-    lines = str(found).splitlines()
+    result = check(np.where(bought, rng.lognormal(3.0, 1.0, 6_000), 0.0).round(2))
+    assert "Use belman.families.Money(typical=" in result.recommendation
+    assert rows(result)["exponential"].worst > 0.5
+    assert "are not whole numbers from 0 up, such as" in rows(result)["poisson"].why_not
+    lines = str(result).splitlines()
     assert {line.index("coverage at 1,000") for line in lines[:1]} == {
-        lines[1].index(f"{found.fits[0].coverage[1]:.1%}", lines[0].index("coverage at 1,000"))
+        lines[1].index(f"{result.fits[0].coverage[1]:.1%}", lines[0].index("coverage at 1,000"))
     }
-    assert json.loads(json.dumps(found.to_dict()))["sizes"] == [100, 1000]
+    assert json.loads(json.dumps(result.to_dict()))["sizes"] == [100, 1000]
     amounts = check(np.where(rng.random(6_000) < 0.2, rng.gamma(0.5, 30.0, 6_000), 0.0))
     assert 'Use belman.families.Money("any"' in amounts.recommendation
     assert rows(amounts)["money (log-normal)"].worst > 0.5
 
 
 def test_arms_are_kept_apart():
-    """Two counts of narrow law and different means are no overdispersed one."""
+    """Two counts of narrow distribution and different means are no overdispersed one."""
     rng = np.random.default_rng(7)
     values = np.concatenate([rng.poisson(2.0, 1_500), rng.poisson(20.0, 1_500)])
     arms = ["a"] * 1_500 + ["b"] * 1_500
@@ -92,13 +94,15 @@ def test_arms_are_kept_apart():
 
 
 def test_zeros_and_ones_are_coins():
-    """Also where, by the steps of a binomial law, their coverage in resamples is not 95 %."""
-    found = check([1.0] * 3 + [0.0] * 97)
-    assert rows(found)["bernoulli"].worst > 0.025
-    assert found.recommendation.startswith("Use belman.families.Bernoulli(): rewards of 0 and 1")
+    """Also where, by the steps of a binomial distribution, their coverage in resamples is not 95
+    %.
+    """
+    result = check([1.0] * 3 + [0.0] * 97)
+    assert rows(result)["bernoulli"].worst > 0.025
+    assert result.recommendation.startswith("Use belman.families.Bernoulli(): rewards of 0 and 1")
 
 
-def test_shares_have_a_family_without_a_law():
+def test_shares_have_a_family_without_a_distribution():
     values = np.random.default_rng(9).integers(0, 5, 300) / 4.0
     fit = rows(check(values))["bounded"]
     assert fit.use == "belman.families.Bounded()"

@@ -40,8 +40,8 @@ def test_contract(every: Case, check) -> None:
 class TestBeliefs(FamilyContract):
     @pytest.fixture(params=[name for name in CASES if name not in ("money", "bounded")])
     def case(self, request) -> Case:
-        """Money is a chance beside amounts, and bounded rewards have no law: see test_money.py and
-        test_bounded.py.
+        """Money is a chance beside amounts, and bounded rewards have no distribution: see
+        test_money.py and test_bounded.py.
         """
         return CASES[request.param]
 

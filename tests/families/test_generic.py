@@ -1,5 +1,5 @@
-"""The generic family against closed forms (Poisson and exponential laws written as generic ones)
-and against mpmath.
+"""The generic family against closed forms (Poisson and exponential distributions written as generic
+ones) and against mpmath.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 from belman import chance
-from belman.beliefs.quadrature import RewardLaw
+from belman.beliefs.quadrature import RewardDistribution
 from belman.engine import entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import BetaRewards, ChiSquared, Exponential, OneParameter, Poisson
@@ -25,7 +25,8 @@ from belman.families import BetaRewards, ChiSquared, Exponential, OneParameter, 
 CHANCE_OF_FALSE_ALARM = 1e-6
 
 
-# Laws whose conjugate is known, one for each kind of range: the line, half-lines, an interval.
+# Distributions whose conjugate is known, one for each kind of range: the line, half-lines, an
+# interval.
 
 
 @kernel
@@ -84,7 +85,7 @@ class GenericPoisson(OneParameter):
     """
 
     name, support = "generic poisson", "whole numbers"
-    reward_law = RewardLaw(identity, exponential, exponential, no_quantile)
+    reward_distribution = RewardDistribution(identity, exponential, exponential, no_quantile)
     statistic_range = mean_range = (0.0, math.inf)
 
     def supports(self, reward):
@@ -95,7 +96,7 @@ class GenericExponential(OneParameter):
     """θ = −rate below 0, so that the rate is Gamma(ν + 1, χ)."""
 
     name, support = "generic exponential", "positive numbers"
-    reward_law = RewardLaw(
+    reward_distribution = RewardDistribution(
         identity, minus_log_negative, minus_inverse, no_quantile, slope=minus_inverse
     )
     range = (-math.inf, 0.0)
@@ -111,7 +112,9 @@ class FallingMean(GenericExponential):
     """
 
     name = "falling mean"
-    reward_law = RewardLaw(negative, minus_log, inverse, no_quantile, slope=minus_inverse)
+    reward_distribution = RewardDistribution(
+        negative, minus_log, inverse, no_quantile, slope=minus_inverse
+    )
     range = (0.0, math.inf)
     statistic_range = (-math.inf, 0.0)
 
@@ -120,7 +123,9 @@ class CutBernoulli(OneParameter):
     """Log-odds θ between −2 and 3 only, an interval at whose ends the belief does not vanish."""
 
     name, support = "cut bernoulli", "0 or 1"
-    reward_law = RewardLaw(identity, softplus, logistic, no_quantile, slope=logistic)
+    reward_distribution = RewardDistribution(
+        identity, softplus, logistic, no_quantile, slope=logistic
+    )
     range = (-2.0, 3.0)
 
     def supports(self, reward):
@@ -129,7 +134,7 @@ class CutBernoulli(OneParameter):
 
 # Beliefs by mpmath: the trapezoidal rule in u = ln θ, which converges geometrically.
 
-LAWS = {
+DISTRIBUTIONS = {
     "chi-squared": (ChiSquared(), mp.loggamma, mp.digamma, lambda t: 2 * t),
     "beta": (
         BetaRewards(b=2.5),
@@ -166,7 +171,7 @@ class Reference:
 
 @cache
 def reference(name, chi, nu):
-    _, partition, slope, _ = LAWS[name]
+    _, partition, slope, _ = DISTRIBUTIONS[name]
 
     def height(u):
         return chi * mp.exp(u) - nu * partition(mp.exp(u)) + u
@@ -198,7 +203,7 @@ def reference(name, chi, nu):
 
 @pytest.mark.parametrize(("name", "chi", "nu"), BELIEFS)
 def test_belief_is_its_integral(name, chi, nu):
-    family, partition, _, mean = LAWS[name]
+    family, partition, _, mean = DISTRIBUTIONS[name]
     with mp.workdps(30):
         exact = reference(name, chi, nu)
         point = [exact.mean(lambda t: t), -exact.mean(partition)]
@@ -232,7 +237,7 @@ def test_belief_is_its_integral(name, chi, nu):
     ],
 )
 def test_divergence_is_exact_near_and_far(name, belief, other):
-    family, partition, *_ = LAWS[name]
+    family, partition, *_ = DISTRIBUTIONS[name]
     with mp.workdps(30):
         own, rival = reference(name, *belief), reference(name, *other)
         steps = mp.mpf(belief[0]) - mp.mpf(other[0]), mp.mpf(belief[1]) - mp.mpf(other[1])
@@ -285,10 +290,10 @@ def test_solve_inverts_the_mean_parameters(family):
         guess = [(1.1 * chi, 1.1 * nu), family.prior, (1.0, 1.0)][
             trial % 3
         ]  # the last is no belief where rewards are beta
-        found = family.from_mean_parameters(target, guess)
-        assert family.mean_parameters(found) == pytest.approx(target, rel=1e-10)
+        result = family.from_mean_parameters(target, guess)
+        assert family.mean_parameters(result) == pytest.approx(target, rel=1e-10)
         if nu < 1e4:
-            assert found == pytest.approx([chi, nu], rel=1e-8)
+            assert result == pytest.approx([chi, nu], rel=1e-8)
 
 
 @pytest.mark.parametrize("family", [ChiSquared(), BetaRewards(b=0.5), BetaRewards(b=5.0)], ids=repr)
@@ -303,11 +308,11 @@ def test_solve_of_a_wide_average_is_the_least_of_its_objective(family):
     )
     floor = -1.0 / max(1.0, family.b) if isinstance(family, BetaRewards) else 0.0
     target = np.mean([family.mean_parameters(belief) for belief in beliefs], axis=0)
-    found = family.from_mean_parameters(target)
-    least = family.log_partition(found) - found @ target
+    result = family.from_mean_parameters(target)
+    least = family.log_partition(result) - result @ target
     rng = np.random.default_rng(6)
     for _ in range(100):
-        other = found * np.exp(0.2 * rng.normal(size=2)) + [0.0, 0.05 * rng.random()]
+        other = result * np.exp(0.2 * rng.normal(size=2)) + [0.0, 0.05 * rng.random()]
         other[1] = max(other[1], floor)
         assert family.log_partition(other) - other @ target >= least - 1e-12 * abs(least)
 
@@ -364,7 +369,7 @@ def test_a_mean_that_falls_with_the_parameter(nu):
 
 @pytest.mark.parametrize("nu", [0.4, 8.0, 1e9])
 def test_tails_of_the_expected_reward_are_the_integral_of_the_density(nu):
-    """On both sides, down to 1e-12, by mpmath on the Gamma(ν + 1) law of θ."""
+    """On both sides, down to 1e-12, by mpmath on the Gamma(ν + 1) distribution of θ."""
     family = BetaRewards()
     with mp.workdps(30):
         spread = 1 / mp.sqrt(nu + 1) if nu > 50 else mp.mpf(2)
@@ -407,9 +412,9 @@ def test_an_interval_whose_ends_carry_density():
     assert np.isneginf(family.log_density(belief, [-2.5, 3.5])).all()
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_imagined_statistic_is_the_expected_one(name):
-    family, _, slope, _ = LAWS[name]
+    family, _, slope, _ = DISTRIBUTIONS[name]
     chi, nu = (0.3, 1.0) if name == "chi-squared" else (-1.0, 0.5)
     with mp.workdps(30):
         expected = reference(name, chi, nu).mean(slope)
@@ -445,7 +450,7 @@ def test_update_is_bayes_on_a_grid(family, reward, likelihood):
     ],
 )
 def test_reward_divergence_and_its_linear_form(name, parameter, other, accuracy):
-    family, partition, slope, _ = LAWS[name]
+    family, partition, slope, _ = DISTRIBUTIONS[name]
     means = [family.mean_of(theta) for theta in (parameter, other)]
     assert family.parameter_of(means[0]) == pytest.approx((parameter,), rel=1e-14)
     with mp.workdps(40):
@@ -463,7 +468,7 @@ def test_reward_divergence_and_its_linear_form(name, parameter, other, accuracy)
     )
 
 
-def test_draws_follow_their_laws():
+def test_draws_follow_their_distributions():
     """Kolmogorov–Smirnov, with one chance in a million each to fail by accident."""
     beta, chi = BetaRewards(), ChiSquared()
     for nu in (0.3, 40.0):
@@ -492,9 +497,9 @@ def test_rewards_stay_inside_the_open_support(family, least, largest):
     assert np.isfinite(family.update(family.prior, rewards.min())).all()
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_extreme_beliefs_give_numbers(name):
-    family = LAWS[name][0]
+    family = DISTRIBUTIONS[name][0]
     for nu in (1e-3, 0.1, 1e9, 1e15):
         for ratio in (1e-6, 1.0, 30.0):
             belief = (-ratio * nu, nu)
@@ -531,9 +536,9 @@ def test_doors():
         GenericPoisson().parameter_of(-1.0)
 
 
-def test_code_from_the_cache_is_not_another_law(tmp_path):
-    """The kernels of two laws share their names: a process that compiles one and loads the other
-    must not mix them.
+def test_code_from_the_cache_is_not_another_distribution(tmp_path):
+    """The kernels of two distributions share their names: a process that compiles one and loads the
+    other must not mix them.
     """
     program = """
 import sys

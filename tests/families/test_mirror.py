@@ -51,9 +51,9 @@ def test_rewards(case):
     theta = np.array(base.parameter_of(case.means[0]))
     assert (means_of(family, theta) == -means_of(base, theta)).all()
     assert family.parameter_of(-case.means[0]) == tuple(theta)
-    found, mirrored = rewards_at(family, theta, UNIFORMS), rewards_at(base, theta, 1.0 - UNIFORMS)
-    assert (np.diff(found) >= 0.0).all()
-    assert (found == -mirrored).all()
+    result, mirrored = rewards_at(family, theta, UNIFORMS), rewards_at(base, theta, 1.0 - UNIFORMS)
+    assert (np.diff(result) >= 0.0).all()
+    assert (result == -mirrored).all()
     drawn = [
         each.sample_parameters(case.ordinary[1], chance.generator(1), 5) for each in (family, base)
     ]

@@ -1,5 +1,5 @@
-"""Money: a chance beside amounts. Its laws against mpmath, its divergence against a search over
-pairs, its beliefs against sums, and its calibration at a fixed truth.
+"""Money: a chance beside amounts. Its distributions against mpmath, its divergence against a search
+over pairs, its beliefs against sums, and its calibration at a fixed truth.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def mean_cdf(belief, x):
             score = mp.sqrt(kappa * lam) * (log_ratio - m - 1 / (2 * lam))
             return mp.exp(shape * (w - mp.exp(w) + 1)) * mp.ncdf(score)
 
-        places = [mp.mpf(k) / 8 for k in range(-36, 17)]
-        return mp.fsum(map(over, places)) / mp.fsum(
-            mp.exp(shape * (w - mp.exp(w) + 1)) for w in places
+        positions = [mp.mpf(k) / 8 for k in range(-36, 17)]
+        return mp.fsum(map(over, positions)) / mp.fsum(
+            mp.exp(shape * (w - mp.exp(w) + 1)) for w in positions
         )
 
     def density(u):
@@ -41,8 +41,8 @@ def mean_cdf(belief, x):
 
     centre = mp.log(a / b)
     log_x, step = mp.log(x), mp.mpf("0.125")  # the trapezium rule, of an analytic hill
-    places = [centre + k * step for k in range(-48, 25)]
-    return step * mp.fsum(density(u) * given(log_x + mp.log1p(mp.exp(-u))) for u in places)
+    positions = [centre + k * step for k in range(-48, 25)]
+    return step * mp.fsum(density(u) * given(log_x + mp.log1p(mp.exp(-u))) for u in positions)
 
 
 def test_chances_are_the_integrals():
@@ -89,8 +89,8 @@ def test_divergence_is_the_least_over_pairs(ratio):
         return purchases + rate * (share - 1.0 - math.log(share))
 
     least = optimize.minimize_scalar(cost, bracket=(-8.0, 0.0), tol=1e-12).fun
-    found = Money().reward_divergence(mean, ratio * mean, variance)
-    assert found == pytest.approx(least, rel=1e-7)
+    result = Money().reward_divergence(mean, ratio * mean, variance)
+    assert result == pytest.approx(least, rel=1e-7)
 
 
 def test_an_arm_without_a_purchase_is_judged_by_typical_amounts():

@@ -21,7 +21,7 @@ from belman.families import (
 )
 from belman.families.family import Family
 from belman.families.family_kernels import FamilyKernels
-from belman.families.generic import OneParameter, RewardLaw
+from belman.families.generic import OneParameter, RewardDistribution
 from belman.families.mirror import Mirror
 from belman.policies import BayesUCB, Forced, Gittins
 from belman.policies.averages import plays_needed
@@ -52,11 +52,11 @@ class Clicks(Family):
 
 def choices(family, policy):
     agent = Agent(range(3), family, policy, seed=1)
-    found = []
+    result = []
     for turn in range(40):
-        found.append(agent.ask())
-        agent.tell(found[-1], float(turn % 3 == found[-1]))
-    return found
+        result.append(agent.ask())
+        agent.tell(result[-1], float(turn % 3 == result[-1]))
+    return result
 
 
 INTERPRETED = [pytest.param(one, marks=pytest.mark.interpreted) for one in (BayesUCB(), KLUCB())]
@@ -129,8 +129,8 @@ class Steep(Clicks):
 
 @pytest.mark.interpreted
 def test_an_error_of_a_kernel_says_where_it_is():
-    place = r"OverflowError in overflows \(test_own_family\.py, line \d+\): math range error"
-    with pytest.raises(AssertionError, match=place):
+    position = r"OverflowError in overflows \(test_own_family\.py, line \d+\): math range error"
+    with pytest.raises(AssertionError, match=position):
         check_family(Steep())
 
 
@@ -185,7 +185,7 @@ class Wind(OneParameter):
     scale: float = 1.0
 
     name, support = "wind", "numbers from 0 up"
-    reward_law = RewardLaw(power, negative_log, root_mean, root, negative_inverse)
+    reward_distribution = RewardDistribution(power, negative_log, root_mean, root, negative_inverse)
     range, statistic_range, mean_range = (-math.inf, 0.0), (0.0, math.inf), (0.0, math.inf)
 
     def supports(self, reward):
@@ -211,7 +211,7 @@ def test_constants_come_by_name():
 class Forgetful(Wind):
     """Does not look at k where it says what the mean is."""
 
-    reward_law = replace(Wind.reward_law, mean=mean_of_squares)
+    reward_distribution = replace(Wind.reward_distribution, mean=mean_of_squares)
 
 
 @pytest.mark.interpreted
@@ -219,8 +219,8 @@ def test_a_constant_that_is_left_out_is_told():
     names = ("rewards_have_the_mean",)
     checks = [check for check in FAMILY_CHECKS if check.__name__ in names]
     for family, wrong in ((Wind(k=3.0), False), (Forgetful(k=3.0), True), (Forgetful(), False)):
-        found = [fault for check in checks for fault in check(FamilyCase(family))]
-        assert bool(found) == wrong, (family, found)
+        result = [fault for check in checks for fault in check(FamilyCase(family))]
+        assert bool(result) == wrong, (family, result)
 
 
 #: What a family must bring; evidence, late rewards, pooling and drift have defaults.

@@ -99,9 +99,9 @@ def test_the_chance_that_a_protocol_shows_a_claim_is_that_of_its_binomial():
     """A third of a player's runs are 1: the mean of five is below 0.3 if at most one of them is."""
     third = np.tile([1.0, 0.0, 0.0], 100)
     part = made(a=third[:, None] * np.ones(100), b=np.zeros((300, 100)))
-    found = Judgement({"": [less([part], "a", "b")._replace(limit=0.3)]})
+    result = Judgement({"": [less([part], "a", "b")._replace(limit=0.3)]})
     exact = (2 / 3) ** 5 + 5 * (1 / 3) * (2 / 3) ** 4
-    assert found.chance(5) == pytest.approx(exact, abs=4.5 * (exact / 2_000) ** 0.5)
+    assert result.chance(5) == pytest.approx(exact, abs=4.5 * (exact / 2_000) ** 0.5)
     assert Judgement({"": [YES]}).chance(5) is None
 
 
@@ -112,12 +112,12 @@ def test_players_of_different_games_are_not_compared():
     judge = judge_panel(figure, [(less, "BelMan (paper)", "Thompson")])
     good = made(**{"BelMan (joint)": lines(0.1), "Thompson": lines(0.2)})
     bad = made(**{"BelMan (joint)": lines(0.4), "Thompson": lines(0.3)})
-    found = judge({"it": {"a": bad, "b": good}})
-    assert {name: verdict(checks) for name, checks in found.readings.items()} == {
+    result = judge({"it": {"a": bad, "b": good}})
+    assert {name: verdict(checks) for name, checks in result.readings.items()} == {
         "joint": Verdict.NOT,
         "joint, b": Verdict.REPRODUCED,
     }
-    assert (found.reading, found.verdict) == ("joint, b", Verdict.REPRODUCED)
+    assert (result.reading, result.verdict) == ("joint, b", Verdict.REPRODUCED)
 
 
 def test_exact_central_limit_is_what_many_agents_show():
@@ -129,15 +129,15 @@ def test_exact_central_limit_is_what_many_agents_show():
     error = np.sqrt(turns) * (points - np.log(limit_theorems.ARMS).mean())
     assert np.var(error) == pytest.approx(float(exact.covariance[0, 0]), rel=0.06)
     error /= np.sqrt(limit_theorems.limit_covariance()[0, 0])
-    for place in (-2.0, -1.0, 0.0, 1.0, 2.0):
-        share = float(exact.below[0].sel(error=place, method="nearest"))
+    for position in (-2.0, -1.0, 0.0, 1.0, 2.0):
+        share = float(exact.below[0].sel(error=position, method="nearest"))
         width = 4.5 * (share * (1 - share) / agents) ** 0.5
-        assert (error <= place).mean() == pytest.approx(share, abs=width)
+        assert (error <= position).mean() == pytest.approx(share, abs=width)
 
 
 def test_the_counter_example_is_that_of_the_page_on_theorem_3():
-    found = [round(limit_theorems._behind(t, "barycentre", 0.0), 1) for t in (1e3, 1e6, 1e9, 1e12)]
-    assert found == [-1.6, -2.3, -3.0, -3.7]
+    result = [round(limit_theorems._behind(t, "barycentre", 0.0), 1) for t in (1e3, 1e6, 1e9, 1e12)]
+    assert result == [-1.6, -2.3, -3.0, -3.7]
 
 
 def test_less_is_paired_and_knows_the_margin():
@@ -158,9 +158,9 @@ def test_growth_tells_a_line_in_time_from_one_in_its_logarithm():
 def test_locked_runs_are_counted():
     turns = np.arange(1, 101.0)
     stuck = np.where(np.arange(50)[:, None] < 20, turns, np.minimum(turns, 30))
-    found = locked([made(a=stuck, b=np.minimum(turns, 30) + np.zeros((50, 1)))], "a")
-    assert found.estimate == pytest.approx(0.4)
-    assert found.holds is True
+    result = locked([made(a=stuck, b=np.minimum(turns, 30) + np.zeros((50, 1)))], "a")
+    assert result.estimate == pytest.approx(0.4)
+    assert result.holds is True
 
 
 def test_claims_rest_on_figures_that_exist():

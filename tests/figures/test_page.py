@@ -44,11 +44,11 @@ def made(tmp_path_factory) -> Path:
 
 def test_the_page_is_whole(made):
     text = made.read_text(encoding="utf-8")
-    found = Page(text)
-    assert found.open == []
-    assert len(found.ids) == len(set(found.ids))
-    for link in found.links:
-        assert link[1:] in found.ids if link.startswith("#") else (made.parent / link).is_file()
+    result = Page(text)
+    assert result.open == []
+    assert len(result.ids) == len(set(result.ids))
+    for link in result.links:
+        assert link[1:] in result.ids if link.startswith("#") else (made.parent / link).is_file()
     assert "128,712" in text
 
 
@@ -87,9 +87,9 @@ def test_contents_stay_figures_fold_and_the_print_is_the_summary(made):
 def test_the_handout_has_two_pages_and_comes_out_the_same(tmp_path):
     checks = [Check(f"{k} is so", 1.0, 0.1, 2.0) for k in range(5)]
     judged = [(claim, Judgement({"joint": checks})) for claim in CLAIMS]
-    found = []
+    result = []
     for name in ("a.pdf", "b.pdf"):
         write_handout(tmp_path / name, "A report", "Words.", judged)
-        found.append((tmp_path / name).read_bytes())
-    assert found[0] == found[1]
-    assert found[0].count(b"/Type /Page\n") + found[0].count(b"/Type /Page ") == 2
+        result.append((tmp_path / name).read_bytes())
+    assert result[0] == result[1]
+    assert result[0].count(b"/Type /Page\n") + result[0].count(b"/Type /Page ") == 2

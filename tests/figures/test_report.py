@@ -36,13 +36,13 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        self.ids += [found["id"]] if "id" in found else []
-        self.links += [found["href"]] if tag == "a" else []
-        self.sources += [found[name] for name in ("src", "srcset") if name in found]
-        self.columns += tag == "th" and found.get("scope") == "col"
+        result = dict(attrs)
+        self.ids += [result["id"]] if "id" in result else []
+        self.links += [result["href"]] if tag == "a" else []
+        self.sources += [result[name] for name in ("src", "srcset") if name in result]
+        self.columns += tag == "th" and result.get("scope") == "col"
         if tag == "img":
-            self.images.append(found)
+            self.images.append(result)
         if tag not in _VOID:
             self.open.append(tag)
 
@@ -53,20 +53,20 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     said = []
-    found = reproduce(
+    result = reproduce(
         tmp_path_factory.mktemp("report"), THREE, Watcher(said.append, lambda words, done, of: None)
     )
-    return found, said
+    return result, said
 
 
 @pytest.mark.slow
 def test_every_figure_and_every_claim_is_there(report):
-    found, said = report
-    page = Page(found.path.read_text(encoding="utf-8"))
+    result, said = report
+    page = Page(result.path.read_text(encoding="utf-8"))
     assert page.open == []
     assert set(FIGURES) <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
-    assert [claim.number for claim, _ in found.judged] == [claim.number for claim in CLAIMS]
+    assert [claim.number for claim, _ in result.judged] == [claim.number for claim in CLAIMS]
     assert {f"claim-{claim.number}" for claim in CLAIMS} <= set(page.ids)
     assert sum(line.startswith("figure ") for line in said) == len(FIGURES)
 
@@ -92,8 +92,8 @@ def test_every_link_leads_somewhere(report):
 
 @pytest.mark.slow
 def test_every_check_is_there_for_programs(report):
-    found = json.loads((report[0].path.parent / "report.json").read_text(encoding="utf-8"))
-    checks = [check for claim in found["claims"] for check in claim["checks"]]
+    result = json.loads((report[0].path.parent / "report.json").read_text(encoding="utf-8"))
+    checks = [check for claim in result["claims"] for check in claim["checks"]]
     assert len(checks) == sum(len(judgement.rows()) for _, judgement in report[0].judged)
     assert len({check["id"] for check in checks}) == len(checks)
     for check in checks:
@@ -101,8 +101,8 @@ def test_every_check_is_there_for_programs(report):
         assert not low > check["estimate"]
         assert not high < check["estimate"]
         assert check["runs"] >= 0
-        assert check["seed"] == found["seed"]
-    for claim in found["claims"]:
+        assert check["seed"] == result["seed"]
+    for claim in result["claims"]:
         assert all(
             name in claim["designs"] for check in claim["checks"] for name in check["design"]
         )
@@ -134,8 +134,8 @@ def test_the_page_in_a_browser(report):
 
 @pytest.mark.slow
 def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_last_byte(report):
-    found, _ = report
-    folder = found.path.parent / "figures"
+    result, _ = report
+    folder = result.path.parent / "figures"
     lost = folder / "bernoulli-2" / "bernoulli-0.8-0.9.nc"
     table = lost.with_suffix(".csv")
     before = lost.read_bytes(), table.read_bytes()
@@ -143,7 +143,7 @@ def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_las
         path.unlink()
     said = []
     again = reproduce(
-        found.path.parent,
+        result.path.parent,
         THREE,
         Watcher(said.append, lambda words, done, of: None),
         ["focal", "bernoulli-2"],
@@ -157,9 +157,9 @@ def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_las
 
 def test_figures_without_a_claim_make_a_report_without_claims(tmp_path):
     quiet = Watcher(lambda line: None, lambda words, done, of: None)
-    found = reproduce(tmp_path, THREE, quiet, ["focal"])
-    assert found.judged == []
-    assert "claims.pdf" not in found.path.read_text(encoding="utf-8")
+    result = reproduce(tmp_path, THREE, quiet, ["focal"])
+    assert result.judged == []
+    assert "claims.pdf" not in result.path.read_text(encoding="utf-8")
     assert not (tmp_path / "claims.pdf").exists()
 
 

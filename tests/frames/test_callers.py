@@ -29,18 +29,18 @@ ARMS = ("blue", "red, dark", "green")
 
 
 def observe(given):
-    found = brought(given, lambda: ARMS)
-    assert set(found.unit) == {"u"}
-    assert set(found.version) == {None}
-    return list(zip(found.arm, found.reward, strict=True))
+    result = brought(given, lambda: ARMS)
+    assert set(result.unit) == {"u"}
+    assert set(result.version) == {None}
+    return list(zip(result.arm, result.reward, strict=True))
 
 
 def report(given):
     frame = parse.table(given)
-    found, _ = read_rows(frame, roles(frame, "arm", "reward"), [], ["unit"], None, "missing")
-    assert set(found.texts["unit"]) == {"u"}
-    arms = [found.names[place] for place in found.arms.tolist()]
-    return list(zip(arms, found.numbers["reward"].tolist(), strict=True))
+    result, _ = read_rows(frame, roles(frame, "arm", "reward"), [], ["unit"], None, "missing")
+    assert set(result.texts["unit"]) == {"u"}
+    arms = [result.names[position] for position in result.arms.tolist()]
+    return list(zip(arms, result.numbers["reward"].tolist(), strict=True))
 
 
 def family(given):
@@ -49,8 +49,8 @@ def family(given):
 
 
 def problem(given):
-    found = from_rewards(given)
-    return [(arm, x) for arm, row in zip(found.names, found.rewards, strict=True) for x in row]
+    result = from_rewards(given)
+    return [(arm, x) for arm, row in zip(result.names, result.rewards, strict=True) for x in row]
 
 
 def candidates(given):
@@ -287,14 +287,14 @@ def test_a_missing_value_of_other_forms(caller, form, tmp_path):
             caller(given)
 
 
-def _check_lacking(caller, found):
+def _check_lacking(caller, result):
     if caller is record:
-        assert found == [LACKING[0], LACKING[2]]
+        assert result == [LACKING[0], LACKING[2]]
     elif caller is report:
-        assert [arm for arm, _ in found] == [arm for arm, _ in LACKING]
-        assert [math.isnan(x) for _, x in found] == [False, True, False]
+        assert [arm for arm, _ in result] == [arm for arm, _ in LACKING]
+        assert [math.isnan(x) for _, x in result] == [False, True, False]
     else:
-        assert found == LACKING
+        assert result == LACKING
 
 
 # What is refused

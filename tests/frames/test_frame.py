@@ -50,9 +50,9 @@ def test_what_is_written_is_read_whatever_the_cells_hold(names, data, mark, code
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=mark, quoting=quoting, lineterminator=end)
     writer.writerows([names, *rows])
-    found = delimited(file.getvalue().encode(code), "x.csv")
-    assert list(found.columns) == names
-    assert list(zip(*found.columns.values(), strict=True)) == rows
+    result = delimited(file.getvalue().encode(code), "x.csv")
+    assert list(result.columns) == names
+    assert list(zip(*result.columns.values(), strict=True)) == rows
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_separators(text, names):
         ([1, True, Decimal("0.5"), np.float32(2), "3"], [1.0, 1.0, 0.5, 2.0, 3.0]),
     ],
 )
-def test_numbers(given, found):
-    assert column(*given).numbers("x").tolist() == found
+def test_numbers(given, result):
+    assert column(*given).numbers("x").tolist() == result
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_numbers(given, found):
         (["-0,5e-3", ",5", "5,"], [-0.0005, 0.5, 5.0]),
     ],
 )
-def test_decimal_commas(given, found):
-    assert column(*given, decimal_comma=True).numbers("x").tolist() == found
+def test_decimal_commas(given, result):
+    assert column(*given, decimal_comma=True).numbers("x").tolist() == result
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_numbers_that_are_of_two_minds_are_refused(given):
         (["CHF 10", "US$ 3.50", "3 kr"], [10.0, 3.5, 3.0]),
     ],
 )
-def test_amounts_as_people_write_them(given, found):
-    assert column(*given).numbers("x").tolist() == found
+def test_amounts_as_people_write_them(given, result):
+    assert column(*given).numbers("x").tolist() == result
 
 
 def test_a_column_tells_its_decimal_mark_whatever_the_separator():
@@ -207,12 +207,12 @@ def test_json():
 def test_names_that_come_and_go_in_a_long_file():
     rows = [{"i": i} | ({"late": -i} if i > 700 else {}) for i in range(1_500)]
     rows[600:1_200] = [{"late": -i} for i in range(600, 1_200)]
-    found = ndjson("\n".join(map(json.dumps, rows)).encode(), "x.ndjson")
-    assert found.columns == frames.read(rows).columns
-    assert found.columns == {n: [row.get(n) for row in rows] for n in ("i", "late")}
+    result = ndjson("\n".join(map(json.dumps, rows)).encode(), "x.ndjson")
+    assert result.columns == frames.read(rows).columns
+    assert result.columns == {n: [row.get(n) for row in rows] for n in ("i", "late")}
     lines = "".join(f"{i};{-i}\n" for i in range(1_500))
-    found = of("i;j\n" + lines)
-    assert found.numbers("j").tolist() == [-i for i in range(1_500)]
+    result = of("i;j\n" + lines)
+    assert result.numbers("j").tolist() == [-i for i in range(1_500)]
     with pytest.raises(SettingError, match=r"row 1501 \(line 1502\): 1 cell, and 2 columns"):
         of("i;j\n" + lines + "7\n")
 
@@ -221,10 +221,10 @@ def test_a_struct_of_arrow_has_the_names_that_a_row_has():
     pyarrow = pytest.importorskip("pyarrow")
     pairs = pyarrow.array([[("a", 1)], None], pyarrow.map_(pyarrow.string(), pyarrow.int64()))
     table = pyarrow.table({"s": [{"a": 1}, {"b": 2}], "m": pairs, "l": [[1], [2, 3]]})
-    found = frames.read(table)
-    assert found.json("s") == [{"a": 1}, {"b": 2}]
-    assert found.json("m") == [{"a": 1}, None]
-    assert found.json("l") == [[1], [2, 3]]
+    result = frames.read(table)
+    assert result.json("s") == [{"a": 1}, {"b": 2}]
+    assert result.json("m") == [{"a": 1}, None]
+    assert result.json("l") == [[1], [2, 3]]
 
 
 def test_missing_values_of_pandas():
@@ -238,11 +238,11 @@ def test_missing_values_of_pandas():
             "time": [pandas.Timestamp("2024-05-01"), pandas.NaT],
         }
     )
-    found = frames.read(frame)
-    assert found.whole("number", missing=True) == [1, None]
-    assert np.isnan(found.numbers("float", missing=True)).tolist() == [False, True]
-    assert found.texts("text") == found.keys("kind") == ["a", None]
-    assert frames.none_for_nan(found.times("time", missing=True)) == [1714521600.0, None]
+    result = frames.read(frame)
+    assert result.whole("number", missing=True) == [1, None]
+    assert np.isnan(result.numbers("float", missing=True)).tolist() == [False, True]
+    assert result.texts("text") == result.keys("kind") == ["a", None]
+    assert frames.none_for_nan(result.times("time", missing=True)) == [1714521600.0, None]
     assert cells.is_missing(pandas.NA)
     twice = pandas.DataFrame([[1, 2]], columns=["x", "x"])
     with pytest.raises(SettingError, match="the data frame has two columns 'x'"):
@@ -297,8 +297,8 @@ def test_a_damaged_file_is_read_or_refused(ending, tmp_path):
         path.write_bytes(content)
         for file in (path, io.BytesIO(content)):
             with contextlib.suppress(SettingError):
-                found = frames.read(file, empty=True)
-                assert len({len(column) for column in found.columns.values()}) <= 1
+                result = frames.read(file, empty=True)
+                assert len({len(column) for column in result.columns.values()}) <= 1
 
 
 def test_all_columns_that_are_not_there_are_named():

@@ -40,9 +40,9 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_table_goes_out_as_the_callers_kind(kind):
     like, wanted = KINDS[kind]
-    found = TABLE.to_frame(like())
-    assert isinstance(found, wanted)
-    assert frames.read(found).columns == WANTED
+    matches = TABLE.to_frame(like())
+    assert isinstance(matches, wanted)
+    assert frames.read(matches).columns == WANTED
 
 
 @pytest.mark.parametrize("like", [7, "excel", [1, 2], {"a": [1]}])
@@ -67,10 +67,10 @@ def test_every_library_reads_a_table_as_a_stream_of_arrow():
 
 def test_a_table_of_numpy_numbers_and_one_without_rows_go_out():
     mixed = Table({"n": [np.int64(3), 2], "x": [np.float64(0.5), np.nan], "no": [None, None]})
-    found = mixed.to_frame("pyarrow").to_pydict()
-    assert found["n"] == [3, 2]
-    assert found["no"] == [None, None]
-    assert np.isnan(found["x"][1])
+    matches = mixed.to_frame("pyarrow").to_pydict()
+    assert matches["n"] == [3, 2]
+    assert matches["no"] == [None, None]
+    assert np.isnan(matches["x"][1])
     assert TABLE.to_frame(polars.DataFrame({})).columns == list(WANTED)
     assert Table({"arm": [], "n": []}).to_frame("polars").columns == ["arm", "n"]
 
@@ -97,9 +97,9 @@ def test_what_polars_and_duckdb_bring_gives_the_results_of_plain_columns(result)
     frame = polars.DataFrame(split())
     relation = duckdb.from_arrow(frame.to_arrow())
     for data, kind in ((frame, polars.DataFrame), (relation, duckdb.DuckDBPyRelation)):
-        found = RESULTS[result](data)
-        assert str(found) == str(plain)
-        assert isinstance(found.to_frame(data), kind)
+        matches = RESULTS[result](data)
+        assert str(matches) == str(plain)
+        assert isinstance(matches.to_frame(data), kind)
 
 
 def test_a_study_records_and_observes_relations(tmp_path):
@@ -114,9 +114,11 @@ def test_a_study_records_and_observes_relations(tmp_path):
         wanted = one.beliefs().to_frame(rows)
         assert other.observe(duckdb.from_arrow(units.to_arrow())) == 400
         assert other.observe(units) == 400  # the same batch, which counts once
-        found = other.beliefs().to_frame(rows)
-    assert isinstance(found, polars.DataFrame)
-    assert found["expected reward"].to_list() == pytest.approx(wanted["expected reward"].to_list())
+        matches = other.beliefs().to_frame(rows)
+    assert isinstance(matches, polars.DataFrame)
+    assert matches["expected reward"].to_list() == pytest.approx(
+        wanted["expected reward"].to_list()
+    )
 
 
 def test_column_of_what_is_no_table_is_refused():
@@ -126,5 +128,5 @@ def test_column_of_what_is_no_table_is_refused():
 
 def test_reading_imports_none_of_them():
     listed = "import sys, belman.frames; print(*sys.modules)"
-    found = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
-    assert not {"narwhals", "polars", "pandas", "pyarrow", "duckdb"} & set(found.split())
+    matches = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True).stdout
+    assert not {"narwhals", "polars", "pandas", "pyarrow", "duckdb"} & set(matches.split())

@@ -40,11 +40,11 @@ def test_the_second_batch_follows_the_weights_of_an_agent_that_was_told_the_firs
     five deviations of a draw.
     """
     n = 400
-    found = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=2 * n, runs=12)
+    result = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=2 * n, runs=12)
     first = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=n, runs=12)
     known = played(batched(bernoulli(MEANS), n), {"BelMan": BelMan()}, horizon=n + 1, runs=12)
     beliefs = known.belief.isel(player=0, look=-1).values
-    before, after = (made.plays.isel(player=0).values for made in (first, found))
+    before, after = (made.plays.isel(player=0).values for made in (first, result))
     for run in range(12):
         start = {
             arm: (int(before[run, arm]), float(beliefs[run, arm, 0] - 1.0)) for arm in range(3)
@@ -60,13 +60,13 @@ def test_thompson_draws_from_the_beliefs_at_the_beginning_of_a_batch():
     five deviations.
     """
     n, players = 300, {"Thompson": belman.Thompson()}
-    found = played(batched(bernoulli(MEANS), n), players, horizon=2 * n, runs=8)
+    result = played(batched(bernoulli(MEANS), n), players, horizon=2 * n, runs=8)
     first = played(batched(bernoulli(MEANS), n), players, horizon=n, runs=8)
     known = played(batched(bernoulli(MEANS), n), players, horizon=n + 1, runs=8)
     for run in range(8):
         rows = known.belief.isel(player=0, look=-1, run=run).values
         best = belman.measures.best_probabilities(belman.families.Bernoulli(), rows)
-        shares = (found.plays - first.plays).isel(player=0, run=run).values / n
+        shares = (result.plays - first.plays).isel(player=0, run=run).values / n
         assert (np.abs(shares - best) <= 5.0 * np.sqrt(best * (1.0 - best) / n) + 4e-3).all()
 
 
@@ -81,8 +81,8 @@ def test_larger_batches_cost_more():
 
 def test_late_rewards_come_in_batches_too():
     late = delayed(bernoulli(MEANS), stats.expon(scale=30.0), 120.0, arrivals=2.0, looks=4)
-    found = played(batched(late, 50), runs=5)
-    assert (found.plays.sum("arm") == 600).all()
+    result = played(batched(late, 50), runs=5)
+    assert (result.plays.sum("arm") == 600).all()
     assert batched(late, 50).told == "early"
 
 

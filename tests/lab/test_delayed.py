@@ -46,8 +46,8 @@ def test_a_window_of_one_turn_costs_next_to_nothing_and_a_long_one_uniform_play(
 
 def test_beliefs_at_the_looks_are_those_of_the_rewards_told_by_then():
     """At the window's end: tickets up to 120 units before the look, 2 in each."""
-    found = played(late("window")).belief
-    worth = found.sum("coordinate").sum("arm") - 6.0
+    result = played(late("window")).belief
+    worth = result.sum("coordinate").sum("arm") - 6.0
     ends = np.array([1.0, 2.0, 3.0, 4.0]) * 750.0 / 4.0
     assert (worth == [np.floor(2.0 * (end - 120.0)) for end in ends]).all()
 
@@ -76,21 +76,21 @@ def test_the_naive_way_believes_too_much_and_the_early_way_does_not():
     one = bernoulli([0.05])
     expected = {}
     for told in ("naive", "early"):
-        found = played(
+        result = played(
             late(told, one, arrivals=10.0), {"r": belman.policies.Random()}, 3_000, 60
         ).belief
-        last = found.isel(arm=0, look=-1, player=0)
+        last = result.isel(arm=0, look=-1, player=0)
         expected[told] = float((last.isel(coordinate=0) / last.sum("coordinate")).mean())
     assert expected["naive"] > 0.06
     assert abs(expected["early"] - 0.05) < 0.008
 
 
 def test_delays_that_differ_between_arms_raise_the_alarm():
-    laws = [stats.expon(scale=10.0), stats.expon(scale=60.0)]
-    problem = delayed(bernoulli([0.5, 0.5]), laws, 120.0, arrivals=5.0, looks=1)
-    found = played(problem, {"r": belman.policies.Random()}, 4_000, 10)
-    assert bool(found.alarm.all())
-    same = delayed(bernoulli([0.5, 0.5]), laws[0], 120.0, arrivals=5.0, looks=1)
+    distributions = [stats.expon(scale=10.0), stats.expon(scale=60.0)]
+    problem = delayed(bernoulli([0.5, 0.5]), distributions, 120.0, arrivals=5.0, looks=1)
+    result = played(problem, {"r": belman.policies.Random()}, 4_000, 10)
+    assert bool(result.alarm.all())
+    same = delayed(bernoulli([0.5, 0.5]), distributions[0], 120.0, arrivals=5.0, looks=1)
     assert (
         int(played(same, {"r": belman.policies.Random()}, 4_000, 10).alarm.sum()) <= 2
     )  # 1 % each
@@ -110,7 +110,7 @@ def test_arrivals_that_grow():
     assert expected == pytest.approx(np.arange(1.0, 5_001.0))
 
 
-LAWS = {
+DISTRIBUTIONS = {
     "scipy": stats.expon(scale=30.0),
     "quantile function": lambda u: 200.0 * u,
     "delays": [1.0, 2.0, 500.0],
@@ -118,18 +118,18 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_a_problem_is_plain_data_and_back(name):
-    problem = delayed(bernoulli(MEANS), LAWS[name], 100.0, growth=0.1)
+    problem = delayed(bernoulli(MEANS), DISTRIBUTIONS[name], 100.0, growth=0.1)
     text = json.dumps(spec.describe(problem), allow_nan=False)
     assert spec.build(json.loads(text)) == problem
     assert 0.0 <= np.min(problem.quantiles) <= np.max(problem.quantiles) <= 100.0
 
 
-def test_a_law_is_cut_at_the_window():
-    (row,) = delayed(bernoulli(MEANS), LAWS["scipy"], 60.0).quantiles
+def test_a_distribution_is_cut_at_the_window():
+    (row,) = delayed(bernoulli(MEANS), DISTRIBUTIONS["scipy"], 60.0).quantiles
     assert row[512] == pytest.approx(-30.0 * np.log1p(-0.5 * -np.expm1(-2.0)))
-    (row,) = delayed(bernoulli(MEANS), LAWS["quantile function"], 100.0).quantiles
+    (row,) = delayed(bernoulli(MEANS), DISTRIBUTIONS["quantile function"], 100.0).quantiles
     assert row[512] == pytest.approx(50.0)
 
 

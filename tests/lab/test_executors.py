@@ -33,15 +33,15 @@ def running(workers):
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
         distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=None
-        ) as found,
+        ) as result,
     ):
-        yield found
+        yield result
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with running(2) as found:
-        yield found
+    with running(2) as result:
+        yield result
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -57,11 +57,11 @@ def test_dask_gives_the_same_numbers(exact):
 @pytest.fixture
 def victim(cluster):
     """A worker that is going to be killed, and will be replaced."""
-    found = next(iter(cluster.workers.values()))
-    before = found.pid
-    yield found
+    result = next(iter(cluster.workers.values()))
+    before = result.pid
+    yield result
     wait_until(
-        lambda: found.process and found.pid != before and found.process.status.name == "running"
+        lambda: result.process and result.pid != before and result.process.status.name == "running"
     )
 
 

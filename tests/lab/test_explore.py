@@ -31,34 +31,37 @@ def identical(one: xarray.Dataset, two: xarray.Dataset) -> bool:
 
 
 @pytest.fixture(scope="module")
-def found() -> xarray.Dataset:
+def result() -> xarray.Dataset:
     return explore(PLAYERS, PROBLEM, 60, 7, budget=150, m=2)
 
 
-def test_dimensions(found: xarray.Dataset) -> None:
-    assert dict(found.sizes) == {"player": 2, "run": 60, "turn": 150, "arm": 4}
-    assert (found.plays.sum("arm") == 150).all()
-    assert found.attrs["m"] == 2
-    assert json.loads(found.attrs["players"])["SR"] == {"name": "successive-rejects", "budget": 150}
+def test_dimensions(result: xarray.Dataset) -> None:
+    assert dict(result.sizes) == {"player": 2, "run": 60, "turn": 150, "arm": 4}
+    assert (result.plays.sum("arm") == 150).all()
+    assert result.attrs["m"] == 2
+    assert json.loads(result.attrs["players"])["SR"] == {
+        "name": "successive-rejects",
+        "budget": 150,
+    }
 
 
-def test_simple_regret_and_error_by_definition(found: xarray.Dataset) -> None:
+def test_simple_regret_and_error_by_definition(result: xarray.Dataset) -> None:
     """The two best of 0.3, 0.6, 0.5, 0.6 have 1.2: what lacks is what other arms have less, and
     nothing lacks without an error.
     """
-    lacks = np.unique(np.round(found.simple_regret.values, 9))
+    lacks = np.unique(np.round(result.simple_regret.values, 9))
     assert set(lacks.tolist()) <= {0.0, 0.1, 0.3, 0.4}
     assert len(lacks) > 2
-    assert ((found.simple_regret > 1e-9) == found.error).all()
+    assert ((result.simple_regret > 1e-9) == result.error).all()
 
 
 def test_the_same_numbers_whatever_the_threads_the_chunks_and_the_others(
-    found: xarray.Dataset, monkeypatch: pytest.MonkeyPatch
+    result: xarray.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("belman.lab.design._TASK_TURNS", 450)
-    assert identical(explore(PLAYERS, PROBLEM, 60, 7, budget=150, m=2, workers=2), found)
+    assert identical(explore(PLAYERS, PROBLEM, 60, 7, budget=150, m=2, workers=2), result)
     alone = explore({"SR": SuccessiveRejects(150)}, PROBLEM, 60, 7, budget=150, m=2)
-    assert identical(alone.sel(player="SR"), found.sel(player="SR"))
+    assert identical(alone.sel(player="SR"), result.sel(player="SR"))
 
 
 def test_plays_are_those_of_a_simulation() -> None:
@@ -72,9 +75,9 @@ def test_recommendation_is_the_largest_expected_reward() -> None:
     """A run of one turn: the arm that was played is recommended if it paid, and any of the others
     if not.
     """
-    found = explore([Uniform()], belman.problems.bernoulli([1.0, 0.0]), 400, 5, budget=1)
-    played_best = found.plays.sel(arm=0).isel(player=0) == 1
-    assert not found.error.isel(player=0, turn=0).any()
+    result = explore([Uniform()], belman.problems.bernoulli([1.0, 0.0]), 400, 5, budget=1)
+    played_best = result.plays.sel(arm=0).isel(player=0) == 1
+    assert not result.error.isel(player=0, turn=0).any()
     assert 100 < int(played_best.sum()) < 300
     ties = explore([Uniform()], belman.problems.bernoulli([1.0, 0.0, 0.0]), 400, 5, budget=1)
     wrong = ties.error.isel(player=0, turn=0) & (ties.plays.isel(player=0).sel(arm=0) == 0)
@@ -83,14 +86,14 @@ def test_recommendation_is_the_largest_expected_reward() -> None:
 
 def test_stopping_rule_errs_less_than_it_may() -> None:
     players = {"track": TrackAndStop(), "uniform": Uniform(), "KL-LUCB": KLLUCB}
-    found = explore(players, belman.problems.bernoulli([0.5, 0.35, 0.3]), 300, 11, delta=0.1)
-    assert bool(found.stopped.all())
-    assert (found.error.sum("run") <= stats.binom.isf(LEVEL, 300, 0.1)).all()
-    assert (found.turns == found.plays.sum("arm")).all()
+    result = explore(players, belman.problems.bernoulli([0.5, 0.35, 0.3]), 300, 11, delta=0.1)
+    assert bool(result.stopped.all())
+    assert (result.error.sum("run") <= stats.binom.isf(LEVEL, 300, 0.1)).all()
+    assert (result.turns == result.plays.sum("arm")).all()
     shortest = belman.problems.characteristic_time(
         belman.problems.bernoulli([0.5, 0.35, 0.3])
     ).turns * np.log(1 / 0.1)
-    assert float(found.turns.sel(player="track").mean()) > shortest
+    assert float(result.turns.sel(player="track").mean()) > shortest
     proven = explore(
         {"track": TrackAndStop()},
         belman.problems.bernoulli([0.5, 0.35, 0.3]),
@@ -99,17 +102,17 @@ def test_stopping_rule_errs_less_than_it_may() -> None:
         delta=0.1,
         threshold="proven",
     )
-    assert (proven.turns.sel(player="track") > found.turns.sel(player="track")[:50]).all()
-    table = belman.compare(found, against="uniform", variable="turns")
+    assert (proven.turns.sel(player="track") > result.turns.sel(player="track")[:50]).all()
+    table = belman.compare(result, against="uniform", variable="turns")
     assert table["player"][-1] == "uniform"
     assert table.title == "turns, 300 runs, differences paired with uniform"
-    assert belman.compare(found, against="uniform", variable="error")["player"]
+    assert belman.compare(result, against="uniform", variable="error")["player"]
 
 
 def test_a_run_that_does_not_stop_ends_all_the_same() -> None:
-    found = explore([Uniform()], belman.problems.bernoulli([0.5, 0.5]), 5, 1, delta=0.01, most=200)
-    assert not found.stopped.any()
-    assert (found.turns == 200).all()
+    result = explore([Uniform()], belman.problems.bernoulli([0.5, 0.5]), 5, 1, delta=0.01, most=200)
+    assert not result.stopped.any()
+    assert (result.turns == 200).all()
 
 
 def test_chance_of_error_has_an_honest_interval() -> None:
@@ -121,10 +124,10 @@ def test_chance_of_error_has_an_honest_interval() -> None:
             )
         }
     )
-    found = chance_of_error(wrong)
+    result = chance_of_error(wrong)
     exact = [stats.binomtest(k, 50).proportion_ci(method="exact") for k in (0, 10, 50)]
-    assert found.low.values == pytest.approx([interval.low for interval in exact], abs=1e-9)
-    assert found.high.values == pytest.approx([interval.high for interval in exact])
+    assert result.low.values == pytest.approx([interval.low for interval in exact], abs=1e-9)
+    assert result.high.values == pytest.approx([interval.high for interval in exact])
 
 
 def test_a_store_goes_on_where_it_stopped(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

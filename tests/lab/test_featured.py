@@ -54,44 +54,44 @@ _IN_PYTHON = [pytest.param(name, marks=pytest.mark.interpreted) for name in _OTH
 
 @pytest.mark.parametrize("name", [*SCENES, *_IN_PYTHON])
 def test_regret_grows_and_rewards_are_counted(name):
-    found = play({"belman": SharedBelMan()}, PROBLEMS[name])
-    regret = found.regret.values
+    result = play({"belman": SharedBelMan()}, PROBLEMS[name])
+    regret = result.regret.values
     assert np.isfinite(regret).all()
     assert (np.diff(regret, axis=-1) >= 0.0).all()
-    assert (found.plays.sum("arm") == 120).all()
-    assert np.isfinite(found.reward.values).all()
+    assert (result.plays.sum("arm") == 120).all()
+    assert np.isfinite(result.reward.values).all()
 
 
 @pytest.mark.parametrize("name", DEPENDENT_POLICIES)
 def test_every_policy_plays_the_same_with_the_same_seed(name):
     policy = DEPENDENT_POLICIES[name]()
     problem = PROBLEMS[{"laplace-ts": "logistic", "glm-ucb": "Poisson"}.get(name, "unit ball")]
-    found = play({name: policy}, problem, horizon=40)
+    result = play({name: policy}, problem, horizon=40)
     again = play({"twin": policy, "other": LinGreedy()}, problem, horizon=40, workers=1)
-    assert (found.regret.values[0] == again.regret.values[0]).all()
-    assert (found.reward.values[0] == again.reward.values[0]).all()
+    assert (result.regret.values[0] == again.regret.values[0]).all()
+    assert (result.reward.values[0] == again.reward.values[0]).all()
 
 
 def test_players_meet_the_same_world_and_the_same_luck():
-    found = play({"a": LinUCB(0.0), "b": LinGreedy()}, PROBLEMS["changing"])
-    assert (found.reward.values[0] == found.reward.values[1]).all()
+    result = play({"a": LinUCB(0.0), "b": LinGreedy()}, PROBLEMS["changing"])
+    assert (result.reward.values[0] == result.reward.values[1]).all()
     other = play({"a": LinUCB(0.0)}, PROBLEMS["changing"], seed=6)
-    assert not (found.reward.values[0] == other.reward.values[0]).any()
+    assert not (result.reward.values[0] == other.reward.values[0]).any()
 
 
 def test_a_lone_arm_has_no_regret_and_the_rewards_that_are_believed():
     """4,000 rewards with mean 2 and deviation 0.5: the average within five deviations."""
     problem = GivenArms(rows=((1.0,),), theta=(2.0,), model=Linear(noise=0.5))
-    found = play({"belman": SharedBelMan()}, problem, runs=1, horizon=4_000)
-    assert found.regret.values.max() == 0.0
-    assert abs(found.reward.values[0, 0, -1] / 4_000 - 2.0) < 5.0 * 0.5 / 4_000**0.5
+    result = play({"belman": SharedBelMan()}, problem, runs=1, horizon=4_000)
+    assert result.regret.values.max() == 0.0
+    assert abs(result.reward.values[0, 0, -1] / 4_000 - 2.0) < 5.0 * 0.5 / 4_000**0.5
 
 
 def test_the_best_row_of_a_table_is_learnt():
     """One class is always right: after 500 turns its share of the plays is large in all runs."""
     problem = from_table(rng.normal(size=(60, 2)), rewards=np.tile([0.0, 1.0, 0.0], (60, 1)))
-    found = play({"belman": SharedBelMan()}, problem, horizon=500)
-    assert (found.plays.sel(arm=1) > 400).all()
+    result = play({"belman": SharedBelMan()}, problem, horizon=500)
+    assert (result.plays.sel(arm=1) > 400).all()
 
 
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "table"])

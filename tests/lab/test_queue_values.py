@@ -80,13 +80,13 @@ def test_the_papers_exposure_locks_some_runs_on_a_wrong_server(result):
 def test_the_default_is_stable_in_all_settings():
     """Below 0.5 at the end, and no run unstable: of 1,000 runs, 0.01 and none; here of 200."""
     for services in SETTINGS:
-        found = belman.simulate(
+        matches = belman.simulate(
             [belman.BelMan()],
             belman.problems.queue(services, 0.35),
             horizon=10_000,
             runs=200,
             seed=2024,
         )
-        assert float(found.queue_regret.isel(turn=-1).mean()) < 0.5
-        assert not measures.unstable(found).any()
-        assert np.isfinite(found.waiting_p99).all()
+        assert float(matches.queue_regret.isel(turn=-1).mean()) < 0.5
+        assert not measures.unstable(matches).any()
+        assert np.isfinite(matches.waiting_p99).all()

@@ -70,24 +70,24 @@ def twin(seed, run, rate, arrivals, horizon):
 
 def test_the_recursion_and_the_waits_are_those_of_a_slow_twin():
     horizon, runs, seed = 250, 6, 11
-    problem = belman.problems.queue([0.45], 0.4, arrival_law="bernoulli")
+    problem = belman.problems.queue([0.45], 0.4, arrival_distribution="bernoulli")
     result = belman.simulate(
         [belman.policies.Random()], problem, horizon=horizon, runs=runs, seed=seed
     ).isel(player=0)
     for run in range(runs):
         lengths, waits, came, out = twin(seed, run, 0.45, 0.4, horizon)
-        found = result.sel(run=run)
-        assert found.queue.values.tolist() == lengths
-        assert (int(found.jobs_in), int(found.jobs_out)) == (came, out)
-        assert float(found.mean_backlog) == pytest.approx(np.mean(lengths))
-        assert int(found.largest_backlog) == max(lengths)
-        assert float(found.waiting_mean) == pytest.approx(np.mean(waits))
+        matches = result.sel(run=run)
+        assert matches.queue.values.tolist() == lengths
+        assert (int(matches.jobs_in), int(matches.jobs_out)) == (came, out)
+        assert float(matches.mean_backlog) == pytest.approx(np.mean(lengths))
+        assert int(matches.largest_backlog) == max(lengths)
+        assert float(matches.waiting_mean) == pytest.approx(np.mean(waits))
         for share, name in ((0.95, "waiting_p95"), (0.99, "waiting_p99")):
-            assert float(found[name]) == np.quantile(waits, share, method="inverted_cdf")
+            assert float(matches[name]) == np.quantile(waits, share, method="inverted_cdf")
         late = np.array(lengths[125:])
-        places = np.arange(125) * 20 // 125
+        positions = np.arange(125) * 20 // 125
         assert np.allclose(
-            found.late_backlog, [late[places == batch].mean() for batch in range(20)]
+            matches.late_backlog, [late[positions == batch].mean() for batch in range(20)]
         )
 
 
@@ -141,11 +141,11 @@ def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
 
 
 @pytest.mark.parametrize("constants", ["bernoulli", "poisson"])
-def test_queues_start_in_the_stationary_law_of_the_genie(constants):
+def test_queues_start_in_the_stationary_distribution_of_the_genie(constants):
     """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6)."""
     result = belman.simulate(
         [belman.policies.Oracle()],
-        belman.problems.queue(PAPER[0], 0.35, arrival_law=constants),
+        belman.problems.queue(PAPER[0], 0.35, arrival_distribution=constants),
         horizon=300,
         runs=4_000,
         seed=9,
@@ -178,11 +178,11 @@ def test_one_row_of_a_matching_is_the_single_queue_choice_by_choice():
 
 @pytest.mark.parametrize("constants", ["geometric", "exponential"])
 def test_jobs_of_random_size_hold_their_servers(constants):
-    """Busy turns per job are the mean of the law, rounded up to whole turns; players learn times
-    and find the fast server.
+    """Busy turns per job are the mean of the distribution, rounded up to whole turns; players learn
+    times and find the fast server.
     """
     rates = np.array([[0.5, 0.2, 0.1], [0.2, 0.5, 0.1]])
-    problem = belman.problems.queue(rates, [0.25, 0.25], service_law=constants)
+    problem = belman.problems.queue(rates, [0.25, 0.25], service_distribution=constants)
     assert problem.throughput == pytest.approx(
         rates if constants == "geometric" else 1 - np.exp(-rates)
     )

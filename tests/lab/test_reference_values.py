@@ -60,13 +60,13 @@ def assert_near(regrets, reference, reference_error=None):
     )
 
 
-@pytest.mark.parametrize("place", range(4), ids=["0.8/0.9", "0.45/0.55", "10 arms", "20 arms"])
-def test_bernoulli(place):
-    means, horizon = INSTANCES[place]
+@pytest.mark.parametrize("position", range(4), ids=["0.8/0.9", "0.45/0.55", "10 arms", "20 arms"])
+def test_bernoulli(position):
+    means, horizon = INSTANCES[position]
     regrets = last_regrets(VALUES, belman.problems.bernoulli(means), horizon, RUNS)
-    for policy, found in zip(VALUES, regrets, strict=True):
+    for policy, result in zip(VALUES, regrets, strict=True):
         try:
-            assert_near(found, VALUES[policy][place])
+            assert_near(result, VALUES[policy][position])
         except AssertionError as error:
             raise AssertionError(f"{policy}: {error}") from None
 
@@ -110,12 +110,12 @@ def test_long_horizon():
     standard errors).
     """
     players = [belman.Thompson(), belman.policies.KLUCB(), belman.policies.UCB1()]
-    for found, (value, two_errors) in zip(
+    for result, (value, two_errors) in zip(
         last_regrets(players, belman.problems.bernoulli(B20), 50_000, 50),
         ((307, 20), (446, 14), (2_047, 26)),
         strict=True,
     ):
-        assert_near(found, value, two_errors / 2.0)
+        assert_near(result, value, two_errors / 2.0)
 
 
 def test_random_arms():

@@ -143,7 +143,7 @@ def test_an_arm_that_is_not_there_is_refused_with_the_name_of_who_gave_it(given)
 def played():
     """Every player once and every family once: agents hold the kernels of all pairs together."""
     default, paper, thompson = belman.BelMan(), belman.BelMan.paper(), belman.Thompson()
-    found = []
+    matches = []
     for problem, players in (
         (belman.problems.bernoulli([0.4, 0.6, 0.5]), [default, paper, thompson]),
         (belman.problems.gaussian([0.0, 1.0]), [thompson]),
@@ -152,8 +152,8 @@ def played():
         named = {str(number): player for number, player in enumerate(players)}
         runs = belman.simulate(named, problem, horizon=60, runs=2, seed=11, progress=False)
         draws = float(runs.suboptimal_draws.values.sum())
-        found.append([runs.plays.values.ravel().tolist(), draws])
-    return found
+        matches.append([runs.plays.values.ravel().tolist(), draws])
+    return matches
 
 
 def test_compiled_and_interpreted_runs_are_the_same():

@@ -165,7 +165,7 @@ def test_a_store_whose_maker_was_killed_before_its_design_was_written(tmp_path):
 def test_the_first_design_stays(tmp_path, monkeypatch):
     """Two processes find no design: what the quicker one wrote is not overwritten."""
     store = tmp_path / "store"
-    later = Store._found
+    later = Store._result
 
     def slow(self, *given):
         monkeypatch.setattr(Store, "_found", later)

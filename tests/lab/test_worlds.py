@@ -103,9 +103,9 @@ def test_any_layer_around_any_world_asks_and_tells_as_an_agent_does(world, layer
     policy, problem = POLICIES[number % len(POLICIES)], LAYERS[layer](WORLDS[world])
     players = {"own": policy, "twin": lambda arms, rng: Twin(arms, rng, policy)}
     players["twin"].ask = players["twin"].tell = None  # as a class would have
-    found = simulate(players, problem, TURNS, 2, 3, progress=False, workers=1)
+    result = simulate(players, problem, TURNS, 2, 3, progress=False, workers=1)
     for name in ("plays", "regret", "reward"):
-        own, twin = (found[name].sel(player=player).values for player in players)
+        own, twin = (result[name].sel(player=player).values for player in players)
         assert (own == twin).all(), name
 
 
@@ -124,10 +124,10 @@ def test_every_kind_of_memory_forgets_an_arm_that_was_renewed(policy):
 def test_weights_are_for_arms_that_are_there(world, told):
     problem = batched(delayed(WORLDS[world], EXPONENTIAL, 12.0, told=told, looks=1), 9)
     players = [belman.BelMan(), belman.Thompson(), Drift()]
-    found = simulate(players, problem, TURNS, 2, 3, progress=False)
-    assert (found.plays.sum("arm") == TURNS).all()
-    assert np.isfinite(found.regret).all()
-    assert (found.regret.values >= 0.0).all()
+    result = simulate(players, problem, TURNS, 2, 3, progress=False)
+    assert (result.plays.sum("arm") == TURNS).all()
+    assert np.isfinite(result.regret).all()
+    assert (result.regret.values >= 0.0).all()
 
 
 def test_compiled_loops_make_the_same_choices_as_interpreted_ones():
@@ -150,8 +150,8 @@ print(json.dumps(found))
 
 def test_the_oracle_follows_the_world():
     for world in ("stretches", "jumps", "come and go", "renewed"):
-        found = simulate([Oracle()], WORLDS[world], TURNS, 2, 1, progress=False)
-        assert (found.regret == 0.0).all()
+        result = simulate([Oracle()], WORLDS[world], TURNS, 2, 1, progress=False)
+        assert (result.regret == 0.0).all()
 
 
 # What the worlds are
@@ -162,7 +162,7 @@ def courses(problem: Problem, runs: int = 60) -> list[np.ndarray]:
     from belman.lab.bandit_loop import WORLD
     from belman.lab.python_runner import _Arms, fork
 
-    generators, found = np.zeros((4, 4), dtype=np.uint64), []
+    generators, result = np.zeros((4, 4), dtype=np.uint64), []
     for run in range(runs):
         fork(generators, belman.chance.generator(5), run)
         world = _Arms(problem, generators[WORLD])
@@ -171,15 +171,15 @@ def courses(problem: Problem, runs: int = 60) -> list[np.ndarray]:
         for turn in range(1, TURNS + 1):
             new = world.step(turn)
             rows.append([*world.means, float(bool(new))])
-        found.append(np.array(rows))
-    return found
+        result.append(np.array(rows))
+    return result
 
 
 @pytest.mark.interpreted
 def test_jumps_come_at_as_many_turns_as_asked_for_anywhere():
     """60 runs with 3 jumps in 50 turns: the mean turn of a jump is 26, five deviations."""
-    found = courses(WORLDS["jumps"])
-    turns = [1 + np.flatnonzero((np.diff(rows, axis=0) != 0.0).any(axis=1)) + 1 for rows in found]
+    result = courses(WORLDS["jumps"])
+    turns = [1 + np.flatnonzero((np.diff(rows, axis=0) != 0.0).any(axis=1)) + 1 for rows in result]
     assert [len(one) for one in turns] == [3] * 60
     assert abs(np.concatenate(turns).mean() - 26.0) < 5.0 * 14.4 / 180.0**0.5
     assert len({tuple(one) for one in turns}) > 50  # anew in every run
@@ -190,11 +190,11 @@ def test_jumps_come_at_as_many_turns_as_asked_for_anywhere():
 @pytest.mark.interpreted
 def test_arms_live_as_long_as_their_chance_says():
     """Chance 0.05, 3 arms, 49 turns, 60 runs: 441 renewals, five deviations of a binomial."""
-    found = courses(WORLDS["renewed"])
-    changed = sum(int((np.diff(rows[:, :3], axis=0) != 0.0).sum()) for rows in found)
+    result = courses(WORLDS["renewed"])
+    changed = sum(int((np.diff(rows[:, :3], axis=0) != 0.0).sum()) for rows in result)
     trials = 60 * 49 * 3
     assert abs(changed - 0.05 * trials) < 5.0 * (trials * 0.05 * 0.95) ** 0.5
-    for rows in found:
+    for rows in result:
         moved = (np.diff(rows[:, :3], axis=0) != 0.0).any(axis=1)
         assert (moved == (rows[1:, 3] > 0.0)).all()  # players are told of each
 
@@ -202,9 +202,9 @@ def test_arms_live_as_long_as_their_chance_says():
 @pytest.mark.interpreted
 def test_walks_keep_to_their_range_and_step():
     """49 / 10 steps of deviation 0.05·√10 in the place, of 0.96 of that in the mean."""
-    found = courses(WORLDS["walk"])
-    steps = np.concatenate([np.diff(rows[::10, :3], axis=0).ravel() for rows in found])
-    assert all((rows[:, :3] >= 0.02).all() and (rows[:, :3] <= 0.98).all() for rows in found)
+    result = courses(WORLDS["walk"])
+    steps = np.concatenate([np.diff(rows[::10, :3], axis=0).ravel() for rows in result])
+    assert all((rows[:, :3] >= 0.02).all() and (rows[:, :3] <= 0.98).all() for rows in result)
     assert 0.6 < steps.std() / (0.96 * 0.05 * 10**0.5) < 1.05  # some are folded at an end
 
 
@@ -292,8 +292,8 @@ def test_arms_with_features_are_told_late_as_a_plain_regression_is(kind, layer):
     """Both play the same arms throughout: features in a box do not tie."""
     problem = FEATURED_LAYERS[layer](kind(number=4, dimension=3, shape="box"))
     players = {"own": LinUCB(1.0), "twin": Lin}
-    found = simulate(players, problem, TURNS, 2, 3, progress=False)
-    own, twin = (found.reward.sel(player=player).values for player in players)
+    result = simulate(players, problem, TURNS, 2, 3, progress=False)
+    own, twin = (result.reward.sel(player=player).values for player in players)
     assert own == pytest.approx(twin)
 
 

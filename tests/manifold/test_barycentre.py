@@ -51,7 +51,9 @@ def family(request):
 
 @pytest.fixture(params=[name for name in CLOSED if FAMILIES[name].conjugate])
 def conjugate(request):
-    """Families in which every law is one belief: two moments hold more than their Beta law."""
+    """Families in which every distribution is one belief: two moments hold more than their Beta
+    distribution.
+    """
     return member(request.param)
 
 
@@ -65,9 +67,9 @@ def test_no_random_candidate_does_better(conjugate, centre, objective):
     family = conjugate
     rng = np.random.default_rng(1)
     rows = random_beliefs(family, rng, 4)
-    found = centre(family, rows)
-    least = objective(family, rows, found)
-    here = spread_out(family, found)
+    result = centre(family, rows)
+    least = objective(family, rows, result)
+    here = spread_out(family, result)
     for size in (1e-3, 1e-2, 0.1, 1.0, 5.0):
         for step in rng.normal(0.0, size, (300, family.dimension)):
             rival = objective(family, rows, gathered(family, here + step))
@@ -80,8 +82,8 @@ def test_no_optimiser_does_better_from_any_start(conjugate, centre, objective):
     family = conjugate
     rng = np.random.default_rng(2)
     rows = random_beliefs(family, rng, 3)
-    found = centre(family, rows)
-    least = objective(family, rows, found)
+    result = centre(family, rows)
+    least = objective(family, rows, result)
     starts = [*rows, np.array(family.prior), random_beliefs(family, rng, 1)[0]]
     ends = [
         optimize.minimize(
@@ -96,7 +98,7 @@ def test_no_optimiser_does_better_from_any_start(conjugate, centre, objective):
     # … and the optimiser is no straw man: it comes to the same place
     best = min(ends, key=lambda end: end.fun)
     assert best.fun <= least + 1e-9
-    np.testing.assert_allclose(gathered(family, best.x), found, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(gathered(family, best.x), result, rtol=1e-3, atol=1e-3)
 
 
 def worst_error(family, rows, belief):
@@ -138,11 +140,11 @@ def test_every_start_ends_in_the_same_point(family, low, high):
     rng = np.random.default_rng(4)
     rows = random_beliefs(family, rng, 3, low, high)
     points = [family.mean_parameters(row) for row in rows]
-    found = least_kl_from_arms(family, rows)
+    result = least_kl_from_arms(family, rows)
     starts = random_beliefs(family, rng, 40, 1e-3, 1e6)
     for start in starts:
         again = _centre(projection.least_kl_from_arms, family, points, start, 0.0)
-        np.testing.assert_allclose(again, found, rtol=1e-6)
+        np.testing.assert_allclose(again, result, rtol=1e-6)
 
 
 def test_natural_parameters_of_the_other_barycentre_are_the_average(family):

@@ -91,7 +91,7 @@ def literal(name, rows, belief, pull):
 
 
 @pytest.mark.parametrize("name", JOINT)
-def test_the_literal_objective_is_the_kl_between_joint_laws(name):
+def test_the_literal_objective_is_the_kl_between_joint_distributions(name):
     """The reference itself, at a moderate pull, by summing over a grid of (x, θ)."""
     arm, belief, pull = (2.5, 4.0), (3.0, 2.0), 0.8
     if name == "bernoulli":
@@ -121,12 +121,12 @@ def test_joint_minimises_the_literal_objective(name, pull):
     rng = np.random.default_rng(int(pull) + 1)
     for _ in range(3):
         rows = random_beliefs(family, rng, int(rng.integers(2, 6)), 1.2, 30.0)
-        found = least_kl_from_arms_tilted(family, rows, pull)
-        assert np.all(found > 0.0)
-        assert np.all(np.isfinite(found))
-        least = literal(name, rows, found, pull)
+        result = least_kl_from_arms_tilted(family, rows, pull)
+        assert np.all(result > 0.0)
+        assert np.all(np.isfinite(result))
+        least = literal(name, rows, result, pull)
         slack = 1e-9 * max(1.0, 1e-3 * abs(least))
-        here = np.log(found)
+        here = np.log(result)
         for size in (1e-2, 0.3, 3.0):
             for step in rng.normal(0.0, size, (100, 2)):
                 assert (
@@ -169,14 +169,14 @@ def test_alpha_may_run_to_zero_and_indices_stay_finite():
     rows = np.array([(0.2, 6.0), (9.0, 1.5), (0.3, 2.0)])
     smallest, previous = math.inf, None
     for pull in (36.0, 100.0, 400.0, 690.0):
-        found = least_kl_from_arms_tilted(family, rows, pull)
-        index = nearness(family, rows, found, pull)
+        result = least_kl_from_arms_tilted(family, rows, pull)
+        index = nearness(family, rows, result, pull)
         assert np.all(np.isfinite(index))
         expected = np.array([family.expected_reward(row) for row in rows])
         gaps = np.diff(index - pull * expected)
         if previous is not None:
             np.testing.assert_allclose(gaps, previous, atol=1e-5)
-        smallest, previous = min(smallest, found[0]), gaps
+        smallest, previous = min(smallest, result[0]), gaps
     assert smallest < 1e-6
 
 
@@ -194,15 +194,15 @@ def test_beta_may_run_to_zero_within_few_steps(pull):
     counting = SimpleNamespace(tilted=tilted, belief=family.kernels.belief)
     rows = [(1.0, 1.0), (1.0, 1.0), (2.0, 1.5), (2.0, 2.5), (9.0, 30.0)]
     total = np.sum([family.mean_parameters(row) for row in rows], axis=0)
-    found, eta = np.ones(2), np.empty(2)
+    result, eta = np.ones(2), np.empty(2)
     for _ in range(2):  # from afar, and from where it is
         evaluations.clear()
-        given = (counting, family.constants, total, len(rows), pull, found, eta)
+        given = (counting, family.constants, total, len(rows), pull, result, eta)
         projection.least_kl_from_arms_tilted(*given)
         assert len(evaluations) < 60
-    assert np.all(found > 0.0)
-    assert np.all(np.isfinite(nearness(family, rows, found, pull)))
-    assert (found[1] < 1e-6) == (pull > 30.0)
+    assert np.all(result > 0.0)
+    assert np.all(np.isfinite(nearness(family, rows, result, pull)))
+    assert (result[1] < 1e-6) == (pull > 30.0)
 
 
 @pytest.mark.parametrize("name", JOINT)
@@ -212,9 +212,9 @@ def test_joint_has_no_nan_at_extreme_pulls_and_counts(name):
     for pull in (1e2, 690.0, 1e3, 1e4, 1e6):
         for _ in range(15):
             rows = random_beliefs(family, rng, 4, 1e-3, 1e6)
-            found = least_kl_from_arms_tilted(family, rows, pull)
-            assert np.all(np.isfinite(found) & (found > 0.0))
-            assert np.all(np.isfinite(nearness(family, rows, found, pull)))
+            result = least_kl_from_arms_tilted(family, rows, pull)
+            assert np.all(np.isfinite(result) & (result > 0.0))
+            assert np.all(np.isfinite(nearness(family, rows, result, pull)))
 
 
 # Where the joint projection does not exist
@@ -323,7 +323,7 @@ def bernoulli_grid():
     ("name", "grid"),
     [("bernoulli", bernoulli_grid), ("gaussian", gaussian_grid), ("poisson", poisson_grid)],
 )
-def test_the_largest_nearness_is_the_least_kl_between_joint_laws(name, grid, pull):
+def test_the_largest_nearness_is_the_least_kl_between_joint_distributions(name, grid, pull):
     """KL(P_a ‖ Q̄) with P_a = f_θ(x) b_a(θ) and Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x), summed over a grid
     of (x, θ).
     """

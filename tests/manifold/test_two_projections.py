@@ -95,9 +95,9 @@ def test_a_belief_at_another_worth_has_the_same_mean(name):
         if not (worth > 0.0 and math.isfinite(mean)):
             continue
         for more in (1.0, 3.0, 400.0):
-            found = manifold.at_worth(family, belief, worth * more)
-            assert family.worth(found) == pytest.approx(worth * more, rel=1e-9)
-            assert family.expected_reward(found) == pytest.approx(mean, rel=1e-9)
+            result = manifold.at_worth(family, belief, worth * more)
+            assert family.worth(result) == pytest.approx(worth * more, rel=1e-9)
+            assert family.expected_reward(result) == pytest.approx(mean, rel=1e-9)
 
 
 def test_the_distance_on_beliefs_is_twice_the_kl_from_the_pooled_belief():
@@ -106,13 +106,13 @@ def test_the_distance_on_beliefs_is_twice_the_kl_from_the_pooled_belief():
     for worth in (0.3, 2.0, 17.0):
         for x in (0.0, 0.4, 3.0, 9.0):
             pooled = manifold.at_worth(family, (1.3, worth), worth * math.exp(x))
-            found = float(manifold.distance_on_beliefs(x))
-            assert 2.0 * family.divergence(pooled, (1.3, worth)) == pytest.approx(found, abs=1e-9)
-            assert found == pytest.approx(x - 1.0 + math.exp(-x), abs=1e-12)
+            result = float(manifold.distance_on_beliefs(x))
+            assert 2.0 * family.divergence(pooled, (1.3, worth)) == pytest.approx(result, abs=1e-9)
+            assert result == pytest.approx(x - 1.0 + math.exp(-x), abs=1e-12)
     narrow = (3e4, 7e4)
     pooled = manifold.at_worth(Bernoulli(), narrow, 1e5 * math.exp(2.0))
-    found = float(manifold.distance_on_beliefs(2.0))
-    assert 2.0 * Bernoulli().divergence(pooled, narrow) == pytest.approx(found, rel=1e-4)
+    result = float(manifold.distance_on_beliefs(2.0))
+    assert 2.0 * Bernoulli().divergence(pooled, narrow) == pytest.approx(result, rel=1e-4)
 
 
 def test_the_pooled_belief_has_the_rewards_of_all_arms():

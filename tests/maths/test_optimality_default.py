@@ -152,15 +152,15 @@ def test_6_7_and_the_turns_of_kind_b(prior):
         levels = [means[0] * share for share in (0.6, 0.9, 0.99)]
         count, most = {}, {}
         for turn, arm, seat in Watched(BelMan(), means, zeros, 500, 11, family).turns_played():
-            found, worth, plays = judged(seat)
+            result, worth, plays = judged(seat)
             n = int(plays[0])
             assert turn == 1.0 + plays.sum()
             assert worth == pytest.approx(plays + worth0, rel=1e-12)
             for m in levels:
-                if found.max() >= m:
+                if result.max() >= m:
                     kinds[0] += 1
                     right = math.log(turn) + math.log(max(1.0, 1.0 / worth0))
-                    assert at_most(worth[arm] * d_plus(found[arm], m), right)
+                    assert at_most(worth[arm] * d_plus(result[arm], m), right)
                 elif arm != 0:
                     kinds[1] += 1
                     now, bound = limits(family, seat, m, n, greed)
@@ -210,12 +210,12 @@ def test_where_it_is_known_when_play_ends():
         count, most = {}, {}
         watched = Watched(BelMan.until(horizon), means, zeros, horizon, 5)
         for turn, arm, seat in watched.turns_played():
-            found, worth, plays = judged(seat)
+            result, worth, plays = judged(seat)
             n, left = int(plays[0]), horizon - turn
             for m in levels:
-                if found.max() >= m:
+                if result.max() >= m:
                     kinds[0] += 1
-                    assert at_most(worth[arm] * d_plus(found[arm], m), math.log(horizon))
+                    assert at_most(worth[arm] * d_plus(result[arm], m), math.log(horizon))
                 elif arm != 0:
                     kinds[1] += 1
                     now, bound = limits(family, seat, m, n, LACKING, beyond_worth(0.0))

@@ -61,10 +61,10 @@ def test_8_for_gaussian_rewards(n):
             log = stats.norm.logpdf(x, best, scale) + n * (x - m) ** 2 / (2.0 * sigma**2)
             return math.exp(log)
 
-        found = integrate.quad(density, 0.0, np.inf)[0]
+        result = integrate.quad(density, 0.0, np.inf)[0]
         gap = best - m
         closed = math.exp(-n * gap**2 / (2.0 * sigma**2)) * sigma / gap
-        assert found == pytest.approx(closed / math.sqrt(2.0 * math.pi * n), rel=1e-6)
+        assert result == pytest.approx(closed / math.sqrt(2.0 * math.pi * n), rel=1e-6)
 
 
 def test_13_and_e_on_states_of_gaussian_arms():

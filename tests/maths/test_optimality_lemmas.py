@@ -64,15 +64,15 @@ def test_3_by_parts():
 
 
 def test_3_holds_for_rewards_between_0_and_1():
-    """Averages of n rewards of 0, ½ and 1, whose law is the sum of two halves a reward."""
+    """Averages of n rewards of 0, ½ and 1, whose distribution is the sum of two halves a reward."""
     for n, m, win, even in ((4, 0.3, 0.3, 0.4), (40, 0.5, 0.5, 0.2), (200, 0.55, 0.4, 0.4)):
         constants = np.array([1.0])
         for _ in range(n):
             constants = np.convolve(constants, [1.0 - win - even, even, win])
         best, mean = win + even / 2.0, np.arange(constants.size) / (2.0 * n)
         low = mean <= m
-        found = float((constants[low] * np.exp(n * d(mean[low], m))).sum())
-        assert at_most(found, (1.0 - n * math.log1p(-m)) * math.exp(-n * d(m, best)))
+        result = float((constants[low] * np.exp(n * d(mean[low], m))).sum())
+        assert at_most(result, (1.0 - n * math.log1p(-m)) * math.exp(-n * d(m, best)))
 
 
 def test_4_means_that_are_too_low():

@@ -30,11 +30,11 @@ def best_mean(told):
 
 def test_the_ends_are_those_of_all_arms_at_once():
     told = known([40, 60, 500], [10, 30, 260])
-    found = attained(told, 0.53, 600, 300.0)
+    result = attained(told, 0.53, 600, 300.0)
     ends = [stats.beta(*row).ppf([0.025 / 3.0, 1.0 - 0.025 / 3.0]) for row in told.beliefs]
     low, high = (max(row[i] for row in ends) for i in (0, 1))
-    assert found == pytest.approx((600 * 0.53, 300 / 318, 300 / (600 * high), 300 / (600 * low)))
-    assert found.to_dict()["credible"] == [found.low, found.high]
+    assert result == pytest.approx((600 * 0.53, 300 / 318, 300 / (600 * high), 300 / (600 * low)))
+    assert result.to_dict()["credible"] == [result.low, result.high]
 
 
 def test_words_round_outwards():
@@ -78,7 +78,7 @@ def test_the_interval_is_right_as_often_as_it_says(prior, rates, policy):
         ends = played(policy, prior, Rules(300), truth, 400 // len(truths), seed=i)
         for n, s in zip(ends.patients, ends.successes, strict=True):
             told, total = known(n, s, prior), float(s.sum())
-            found = attained(told, best_mean(told), 300, total)
-            hits.append(found.low <= total / (300 * truth.max()) <= found.high)
+            result = attained(told, best_mean(told), 300, total)
+            hits.append(result.low <= total / (300 * truth.max()) <= result.high)
     assert len(hits) == 400
     assert np.mean(hits) > 0.95 - 5.0 * np.sqrt(0.95 * 0.05 / 400)

@@ -19,14 +19,14 @@ LIMIT = 1e-3
 
 
 def quantiles(constants):
-    """Points at which one law rises evenly, and far into its tails."""
+    """Points at which one distribution rises evenly, and far into its tails."""
     tails = np.logspace(-14, -3, 200)
     levels = np.concatenate([tails, np.linspace(1e-3, 1.0 - 1e-3, 2_000), 1.0 - tails])
     return constants.ppf(levels)
 
 
 def _as_coins(row):
-    """The Beta law of as much variance of the mean as two moments leave."""
+    """The Beta distribution of as much variance of the mean as two moments leave."""
     soft, alpha, beta = row
     share = 1.0 - soft * (1.0 / alpha + 1.0 / beta)
     more = ((alpha + beta + 1.0) / share - 1.0) / (alpha + beta)
@@ -59,20 +59,22 @@ def distribution_functions(family, rows, points):
         lower = np.array([special.gammainc(a, np.minimum(b * theta, 1e300)) for a, b in rows])
         upper = np.array([special.gammaincc(a, np.minimum(b * theta, 1e300)) for a, b in rows])
         return lower if family.name == "poisson" else upper[:, ::-1]
-    laws = [
+    distributions = [
         stats.norm(row[0], row[1] ** -0.5)
         if len(row) == 2
         else stats.t(2.0 * row[2], row[0], math.sqrt(row[3] / (row[2] * row[1])))
         for row in rows
     ]
     x = np.unique(
-        np.concatenate([np.sinh(np.linspace(-300.0, 300.0, points)), *map(quantiles, laws)])
+        np.concatenate(
+            [np.sinh(np.linspace(-300.0, 300.0, points)), *map(quantiles, distributions)]
+        )
     )
-    return np.array([constants.cdf(x) for constants in laws])
+    return np.array([constants.cdf(x) for constants in distributions])
 
 
 def _logits(row):
-    """Where a narrow Beta law lives."""
+    """Where a narrow Beta distribution lives."""
     a, b = row
     if min(a, b) < 2.0:
         return np.zeros(0)
@@ -96,11 +98,11 @@ def reference(family, rows, points=20_000):
 
 
 def check(family, rows):
-    found = best_probabilities(family, np.asarray(rows, dtype=float))
-    assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    assert np.all((found >= 0.0) & (found <= 1.0))
-    np.testing.assert_allclose(found, reference(family, rows), atol=LIMIT, rtol=0.0)
-    return found
+    result = best_probabilities(family, np.asarray(rows, dtype=float))
+    assert result.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.all((result >= 0.0) & (result <= 1.0))
+    np.testing.assert_allclose(result, reference(family, rows), atol=LIMIT, rtol=0.0)
+    return result
 
 
 @pytest.fixture(params=CLOSED)
@@ -149,8 +151,8 @@ NARROW = {
 
 
 def test_one_narrow_arm_among_wide_ones(family):
-    found = check(family, NARROW[family.name])
-    assert 0.01 < found[0] < 0.99
+    result = check(family, NARROW[family.name])
+    assert 0.01 < result[0] < 0.99
 
 
 def test_identical_arms_share_alike(family):
@@ -223,16 +225,16 @@ def test_a_better_belief_has_a_better_chance_and_leaves_less_to_the_others():
 
 
 def test_hopeless_and_certain_arms():
-    found = best_probabilities(Bernoulli(), np.array([[1e9, 1.0], [1.0, 1e9], [5e8, 5e8]]))
-    np.testing.assert_allclose(found, [1.0, 0.0, 0.0], atol=1e-9)
+    result = best_probabilities(Bernoulli(), np.array([[1e9, 1.0], [1.0, 1e9], [5e8, 5e8]]))
+    np.testing.assert_allclose(result, [1.0, 0.0, 0.0], atol=1e-9)
 
 
 def test_counts_of_a_thousandth_have_no_nan(family):
     rows = random_beliefs(family, np.random.default_rng(4), 5, 1e-3, 1e-2)
-    for laws in (family, Mirror(family)) if family.name == "exponential" else (family,):
-        found = best_probabilities(laws, rows)
-        assert np.all((found >= 0.0) & (found <= 1.0))
-        assert found.sum() == pytest.approx(1.0, abs=1e-12)
+    for distributions in (family, Mirror(family)) if family.name == "exponential" else (family,):
+        result = best_probabilities(distributions, rows)
+        assert np.all((result >= 0.0) & (result <= 1.0))
+        assert result.sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_beliefs_by_quadrature():
@@ -244,7 +246,7 @@ def test_beliefs_by_quadrature():
         "beta": [(-1.0, 1.0), (-2.0, 3.0), (-9.0, 8.0)],
     }
     assert set(rows) == set(BY_QUADRATURE)
-    found = interpreted(f"""
+    result = interpreted(f"""
 import json, numpy as np
 from belman.measures import best_probabilities
 from tests.members import member
@@ -261,5 +263,5 @@ print(json.dumps({{name: chances.tolist() for name, chances in found.items()}}))
         density = np.exp(logs - logs.max(axis=1, keepdims=True))
         functions = np.cumsum(density, axis=1)
         np.testing.assert_allclose(
-            found[name], by_integration(functions / functions[:, -1:]), atol=LIMIT, rtol=0.0
+            result[name], by_integration(functions / functions[:, -1:]), atol=LIMIT, rtol=0.0
         )

@@ -70,8 +70,8 @@ def test_an_arm_that_is_apart_has_no_interval_that_says_otherwise(kind: str, bet
         drawn = {"rate": 1.0 * (rng.random(40) < scale), "range": scale * rng.random(40)}
         bets.add_many(arms, [0.5, 0.5], drawn.get(kind, scale * rng.exponential(1.0, 40)))
         up, down = (bet_intervals.log_better(bets, 1, least=least) for least in (False, True))
-        found = bet_intervals.lift(bets, 1, 0.95)
-        for end in (found, bet_intervals.difference(bets, 1, 0.95)):
+        result = bet_intervals.lift(bets, 1, 0.95)
+        for end in (result, bet_intervals.difference(bets, 1, 0.95)):
             assert end.low >= 0.0 or up < -math.log(0.05)
             assert end.high <= 0.0 or down < -math.log(0.05)
             assert end.low <= end.middle <= end.high
@@ -257,13 +257,13 @@ def _report(rule: Separated, *counts: tuple[int, int]) -> Report:
 
 
 def test_a_report_with_bets_says_what_they_say() -> None:
-    found = _report(Separated(0.05), (300, 10_000), (420, 10_000), (290, 10_000))
-    assert (found.bets_on, found.comparisons, found.verdict.arm) == ("rate", 2, "b")
-    assert found.verdict.decided
-    assert "set b apart from a" in found.verdict.sentence
-    assert "over all 2 comparisons" in found.verdict.sentence
-    assert found["b"].anytime_relative[0] > 0.0 > found["c"].anytime_relative[0]
-    assert found.sentence.endswith("; you may stop.")
+    result = _report(Separated(0.05), (300, 10_000), (420, 10_000), (290, 10_000))
+    assert (result.bets_on, result.comparisons, result.verdict.arm) == ("rate", 2, "b")
+    assert result.verdict.decided
+    assert "set b apart from a" in result.verdict.sentence
+    assert "over all 2 comparisons" in result.verdict.sentence
+    assert result["b"].anytime_relative[0] > 0.0 > result["c"].anytime_relative[0]
+    assert result.sentence.endswith("; you may stop.")
 
 
 def test_a_control_that_leads_is_set_apart_from_all_others() -> None:
@@ -274,9 +274,9 @@ def test_a_control_that_leads_is_set_apart_from_all_others() -> None:
 
 def test_no_difference_larger_than_told_is_a_verdict() -> None:
     counts = ((300_000, 1_000_000), (300_100, 1_000_000))
-    found = _report(Separated(0.05, within=0.02), *counts).verdict
-    assert found.decided
-    assert "no arm differs from a by more than 2 %" in found.sentence
+    result = _report(Separated(0.05, within=0.02), *counts).verdict
+    assert result.decided
+    assert "no arm differs from a by more than 2 %" in result.sentence
     assert not _report(Separated(0.05), *counts).verdict.decided
     assert not _report(Separated(0.05, within=0.001), *counts).verdict.decided
 
@@ -284,9 +284,9 @@ def test_no_difference_larger_than_told_is_a_verdict() -> None:
 def test_without_chances_a_report_falls_back_on_the_rewards_of_each_arm() -> None:
     beliefs, plays, won = np.array([[11.0, 91.0]] * 2), np.full(2, 100.0), np.full(2, 10.0)
     known = Known(Bernoulli(), "ab", np.ones((2, 2)), beliefs, plays, won, won)
-    found = report(known, "a", bets=ArmBets(2, 0))
-    assert found.bets_on == ""
-    assert found.log_separation is not None
+    result = report(known, "a", bets=ArmBets(2, 0))
+    assert result.bets_on == ""
+    assert result.log_separation is not None
 
 
 @pytest.mark.parametrize("amount", [False, True])
@@ -294,7 +294,7 @@ def test_watched_studies_stop_where_their_bets_say(amount: bool) -> None:
     """The fast loop against bets that are made one by one, on the same luck."""
     means, horizon, runs, delta = (1.0, 1.6), 3_000, 3, 0.3
     problem = problems.log_normal(means, sigma=1.5) if amount else problems.bernoulli((0.3, 0.36))
-    found = watch_lift(problem, horizon, runs, 11, most=0.0, delta=delta)
+    result = watch_lift(problem, horizon, runs, 11, most=0.0, delta=delta)
     theta, family = problem.parameters, problem.family
     for run in range(runs):
         nature = np.zeros(4, dtype=np.uint64)
@@ -322,7 +322,7 @@ def test_watched_studies_stop_where_their_bets_say(amount: bool) -> None:
             if better >= -math.log(delta):
                 turns, arm = t + 1, leader
                 break
-        assert (found.turns[run], found.arm[run]) == (turns, arm)
+        assert (result.turns[run], result.arm[run]) == (turns, arm)
 
 
 @pytest.mark.compiled
@@ -332,10 +332,10 @@ def test_alike_arms_are_seldom_set_apart(most: float) -> None:
     have an interval that was ever wrong) with a chance of at most 1e-4, were each at δ.
     """
     problem = problems.bernoulli((0.3, 0.3, 0.3))
-    found = watch_lift(
+    result = watch_lift(
         problem, 2_000, 100, 5, most=most, delta=0.2, swing=0.5, day=700.0, to_the_end=True
     )
-    for errors in (found.decided, found.ratio_missed, found.difference_missed):
+    for errors in (result.decided, result.ratio_missed, result.difference_missed):
         assert errors.sum() <= 36
 
 

@@ -32,10 +32,10 @@ NARROW = (2.99, 454.05, 230.0, 236.7)
 
 
 def test_normal_beliefs_have_a_normal_difference():
-    found = lift(Gaussian(), (1.0, 100.0), (1.3, 25.0), level=0.9)
+    result = lift(Gaussian(), (1.0, 100.0), (1.3, 25.0), level=0.9)
     constants = stats.norm(-0.3, math.sqrt(1 / 100 + 1 / 25))
-    assert found.absolute == pytest.approx(constants.ppf([0.5, 0.05, 0.95]), abs=1e-6)
-    assert found.beats == pytest.approx(constants.sf(0.0), abs=1e-9)
+    assert result.absolute == pytest.approx(constants.ppf([0.5, 0.05, 0.95]), abs=1e-6)
+    assert result.beats == pytest.approx(constants.sf(0.0), abs=1e-9)
 
 
 @pytest.mark.parametrize("costs", [False, True])
@@ -47,18 +47,18 @@ def test_normal_beliefs_have_a_normal_difference():
         (LogNormal(), [(0.0, 2.05, 4.0, 5.0), (0.3, 1.05, 3.5, 4.0)]),  # heavy tails
     ],
 )
-def test_tables_of_means_say_what_the_law_says(family, beliefs, costs):
-    """Chances to 1e-4, and so lifts, where a law of the mean is an integral."""
+def test_tables_of_means_say_what_the_distribution_says(family, beliefs, costs):
+    """Chances to 1e-4, and so lifts, where a distribution of the mean is an integral."""
     own = Mirror(family) if costs else family
-    laws, rows = tabulated(own, np.array(beliefs))
-    assert laws is not own
+    distributions, rows = tabulated(own, np.array(beliefs))
+    assert distributions is not own
     for belief, row in zip(np.array(beliefs), rows, strict=True):
         for level in (0.001, 0.025, 0.3, 0.8, 0.975, 0.999):
-            mean = laws.enter(_quantile, row=row, level=level)
+            mean = distributions.enter(_quantile, row=row, level=level)
             assert own.mean_cdf(belief, mean) == pytest.approx(level, abs=1e-4)
         middle = own.mean_quantile(belief, 0.4)
-        assert laws.enter(_chance, row=row, x=middle) == pytest.approx(0.4, abs=1e-5)
-    mine, wanted = lift(laws, rows[0], rows[1]), lift(own, *np.array(beliefs))
+        assert distributions.enter(_chance, row=row, x=middle) == pytest.approx(0.4, abs=1e-5)
+    mine, wanted = lift(distributions, rows[0], rows[1]), lift(own, *np.array(beliefs))
     assert mine.beats == pytest.approx(wanted.beats, abs=1e-5)
     assert mine.absolute == pytest.approx(wanted.absolute, rel=1e-3)
 
@@ -81,36 +81,36 @@ def _chance(family, constants, row, x):
 def test_a_table_goes_on_straight_beyond_its_ends():
     """Quantiles that no point of the table reaches are where its own distribution function says."""
     belief = np.array([[30.5, 970.5, 3.4, 30.05, 18.0, 19.0]])
-    laws, (row,) = tabulated(Money(typical=30.0), belief)
+    distributions, (row,) = tabulated(Money(typical=30.0), belief)
     before = 0.0
     for level in (1e-40, 1e-25, 1e-9, 0.3):
-        x = laws.enter(_quantile, row=row, level=level)
-        assert laws.enter(_chance, row=row, x=x) == pytest.approx(level, rel=1e-3)
+        x = distributions.enter(_quantile, row=row, level=level)
+        assert distributions.enter(_chance, row=row, x=x) == pytest.approx(level, rel=1e-3)
         assert x > before
         before = x
     for level in (0.3, 1e-9, 1e-14):
-        x = laws.enter(_upper_quantile, row=row, level=level)
+        x = distributions.enter(_upper_quantile, row=row, level=level)
         assert before < x < math.inf
         before = x
 
 
 def test_families_that_answer_at_once_have_no_tables():
     beliefs = np.array([[3.0, 4.0]])
-    laws, rows = tabulated(Bernoulli(), beliefs)
-    assert isinstance(laws, Bernoulli)
+    distributions, rows = tabulated(Bernoulli(), beliefs)
+    assert isinstance(distributions, Bernoulli)
     assert rows is beliefs
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_a_ratio_of_gammas_is_fishers(level):
     arm, control = (40.0, 10.0), (7.0, 2.5)
-    found = lift(Poisson(), arm, control, level)
+    result = lift(Poisson(), arm, control, level)
     constants = stats.f(2 * arm[0], 2 * control[0])
     scale = (arm[0] / arm[1]) / (control[0] / control[1])
     tail = 0.5 * (1.0 - level)
     wanted = scale * constants.ppf([0.5, tail, 1.0 - tail]) - 1.0
-    assert found.relative == pytest.approx(wanted, rel=2e-4)
-    assert found.beats == pytest.approx(constants.sf(1.0 / scale), abs=1e-7)
+    assert result.relative == pytest.approx(wanted, rel=2e-4)
+    assert result.beats == pytest.approx(constants.sf(1.0 / scale), abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_ratio_of_gammas_is_fishers(level):
 )
 def test_coins_against_quadrature(arm, control):
     """The chance below each end of the interval, by SciPy over the density of the arm."""
-    found = lift(Bernoulli(), arm, control)
+    result = lift(Bernoulli(), arm, control)
     a, c = stats.beta(*arm), stats.beta(*control)
 
     def chance(below):
@@ -129,10 +129,10 @@ def test_coins_against_quadrature(arm, control):
             integrate.quad(lambda x: a.pdf(x) * below(x), *part, epsabs=1e-12)[0] for part in parts
         )
 
-    assert 1.0 - found.beats == pytest.approx(chance(c.sf), abs=1e-6)
-    for end, level in zip(found.absolute, (0.5, 0.025, 0.975), strict=True):
+    assert 1.0 - result.beats == pytest.approx(chance(c.sf), abs=1e-6)
+    for end, level in zip(result.absolute, (0.5, 0.025, 0.975), strict=True):
         assert chance(lambda x, end=end: c.sf(x - end)) == pytest.approx(level, abs=2e-5)
-    for end, level in zip(found.relative, (0.5, 0.025, 0.975), strict=True):
+    for end, level in zip(result.relative, (0.5, 0.025, 0.975), strict=True):
         assert chance(lambda x, end=end: c.sf(x / (1 + end))) == pytest.approx(level, abs=2e-5)
 
 
@@ -145,11 +145,11 @@ def test_costs_are_the_mirror_image():
 
 
 def test_another_scale():
-    found = lift(Bernoulli(), (30.0, 70.0), (20.0, 80.0))
+    result = lift(Bernoulli(), (30.0, 70.0), (20.0, 80.0))
     scaled = lift(Bernoulli(), (30.0, 70.0), (20.0, 80.0), units=Units(5.0, 10.0))
-    assert scaled.absolute == pytest.approx([10.0 * end for end in found.absolute], rel=1e-4)
+    assert scaled.absolute == pytest.approx([10.0 * end for end in result.absolute], rel=1e-4)
     assert scaled.relative.middle == pytest.approx(1.0 / 7.0, abs=0.01)
-    assert scaled.beats == pytest.approx(found.beats)
+    assert scaled.beats == pytest.approx(result.beats)
 
 
 def test_no_share_of_a_control_that_may_be_zero():

@@ -24,15 +24,15 @@ def by_recursion(priors, horizon):
     def value(state, left):
         if left == 0:
             return 0.0
-        found = []
+        result = []
         for a, (wins, losses) in enumerate(state):
             chance = wins / (wins + losses)
             won = (*state[:a], (wins + 1.0, losses), *state[a + 1 :])
             lost = (*state[:a], (wins, losses + 1.0), *state[a + 1 :])
-            found.append(
+            result.append(
                 chance * (1.0 + value(won, left - 1)) + (1.0 - chance) * value(lost, left - 1)
             )
-        return max(found)
+        return max(result)
 
     return value(tuple(map(tuple, priors)), horizon)
 
@@ -48,8 +48,8 @@ def by_recursion(priors, horizon):
     ],
 )
 def test_the_programme_is_the_recursion(priors, horizon):
-    found = most_successes(np.array(priors), horizon)
-    assert found == pytest.approx(by_recursion(priors, horizon), rel=1e-13)
+    result = most_successes(np.array(priors), horizon)
+    assert result == pytest.approx(by_recursion(priors, horizon), rel=1e-13)
 
 
 @pytest.mark.compiled
@@ -58,12 +58,12 @@ def test_the_programme_is_the_recursion(priors, horizon):
     [(2, 50, 1.337), (2, 100, 1.748), (2, 200, 2.239), (3, 50, 2.283)],
 )
 def test_known_optima(arms, horizon, regret):
-    found = attainable(belman.problems.random_bernoulli(arms), horizon)
-    assert found.exact
-    assert found.error == 0.0
-    assert found.regret == pytest.approx(regret, abs=5e-4)
-    assert found.best_arm == pytest.approx(horizon * arms / (arms + 1.0), rel=1e-9)
-    assert found.share(found.regret) == pytest.approx(1.0)
+    result = attainable(belman.problems.random_bernoulli(arms), horizon)
+    assert result.exact
+    assert result.error == 0.0
+    assert result.regret == pytest.approx(regret, abs=5e-4)
+    assert result.best_arm == pytest.approx(horizon * arms / (arms + 1.0), rel=1e-9)
+    assert result.share(result.regret) == pytest.approx(1.0)
 
 
 def planned(paid):
@@ -99,9 +99,9 @@ def test_the_bound_is_the_planner_s(monkeypatch):
                 seen, luck = expected, expected - theta
             paid.append(sums)
         regrets.append(horizon * (best + luck) - planned(paid))
-    found = attainable(problem, horizon, draws=2, seed=5)
-    assert not found.exact
-    assert found.regret == pytest.approx(np.mean(regrets), abs=1e-9)
+    result = attainable(problem, horizon, draws=2, seed=5)
+    assert not result.exact
+    assert result.regret == pytest.approx(np.mean(regrets), abs=1e-9)
 
 
 @pytest.mark.compiled
@@ -149,7 +149,7 @@ def test_prices_bound_the_best_penalised_plan_of_every_truth():
     prior, horizon, share, draws = np.array([1.0, 2.0]), 7, 0.7, 40
     prices = np.linspace(0.6, 0.4, horizon)
     value, words = value_of_an_arm(tuple(prior), tuple(prices)), belman.chance.generator(3)
-    found, seen = priced_plays.Relaxation(prior, 2, horizon).of_truths(
+    result, seen = priced_plays.Relaxation(prior, 2, horizon).of_truths(
         prices, share, draws, belman.chance.generator(3)
     )
     family, gaps = belman.families.Bernoulli(prior=tuple(prior)), []
@@ -172,7 +172,7 @@ def test_prices_bound_the_best_penalised_plan_of_every_truth():
                 total += mean - share * moved
                 counts[a, 0 if won else 1] += 1.0
             best = max(best, total)
-        gaps.append(found[i] - best)
+        gaps.append(result[i] - best)
     assert min(gaps) > -1e-5
     assert np.mean(gaps) < 0.1
 
@@ -194,8 +194,8 @@ def test_prices_bound_the_optimum(arms, horizon, prior, monkeypatch):
 @pytest.mark.compiled
 def test_prices_of_ten_arms_leave_little_of_the_gap():
     """Published optimum unknown; `until` has 7.15 here, and the looser bound 2.7."""
-    found = attainable(belman.problems.random_bernoulli(10), 100, draws=400)
-    assert 5.4 < found.regret < 7.2
+    result = attainable(belman.problems.random_bernoulli(10), 100, draws=400)
+    assert 5.4 < result.regret < 7.2
 
 
 def test_what_has_no_prior_is_refused():
@@ -238,7 +238,7 @@ def test_what_played_courses_give_away_is_what_the_recursion_says():
         np.tile(prior, (2, 1)), horizon, *believed_courses(policy, prior, 2, horizon, runs, 3)
     )
     ends = all_courses(policy, prior, Rules(horizon))
-    found = attainable(belman.problems.random_bernoulli(2), horizon)
+    result = attainable(belman.problems.random_bernoulli(2), horizon)
     likely = [
         math.prod(
             math.gamma(s + 1) * math.gamma(n - s + 1) / math.gamma(n + 2)
@@ -248,5 +248,5 @@ def test_what_played_courses_give_away_is_what_the_recursion_says():
     ]
     earned = (ends.chance * np.array(likely) * 2.0**horizon) @ ends.successes.sum(axis=1)
     error = lost.std() / math.sqrt(runs)
-    assert abs(lost.mean() - (found.rewards - earned)) < 5.0 * error
+    assert abs(lost.mean() - (result.rewards - earned)) < 5.0 * error
     assert error < 0.001

@@ -40,8 +40,8 @@ def test_aa_tests_are_seldom_stopped(deviation):
     """At most 5 % are; more than 11 % of 400 would come once in 10^6 of rules that stop 5 %."""
     world = World(np.full(4, 0.3), deviation)
     prior = (1.0, 1.0) if deviation is None else (0.3, 0.25)
-    found = play_stages(world, Separated(0.05), 0.75, 20_000, 400, 3, prior)
-    assert found.decided.mean() <= 0.11
+    result = play_stages(world, Separated(0.05), 0.75, 20_000, 400, 3, prior)
+    assert result.decided.mean() <= 0.11
 
 
 def test_the_size_of_a_fixed_test_is_the_textbooks():
@@ -53,21 +53,21 @@ def test_the_size_of_a_fixed_test_is_the_textbooks():
 
 def test_a_plan_has_every_goal_and_its_aa_rate():
     told: list[float] = []
-    found = plan(0.2, 0.4, per_day=100, runs=60, progress=told.append)
+    result = plan(0.2, 0.4, per_day=100, runs=60, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
-    assert list(found.played) == ["decide", "both", "earn"]
-    lost = [one.lost.mean() for one in found.played.values()]
+    assert list(result.played) == ["decide", "both", "earn"]
+    lost = [one.lost.mean() for one in result.played.values()]
     assert lost == sorted(lost, reverse=True)
-    assert found.false_stops <= 0.2  # of 60, where 5 % are allowed: errs once in 10^4
-    assert f"{found.fixed:,.0f} decisions" in found.notes[0]
-    assert found.to_dict()["goals"]["both"]["decided"] > 0.9
+    assert result.false_stops <= 0.2  # of 60, where 5 % are allowed: errs once in 10^4
+    assert f"{result.fixed:,.0f} decisions" in result.notes[0]
+    assert result.to_dict()["goals"]["both"]["decided"] > 0.9
 
 
 def test_plans_for_amounts_and_what_is_refused():
-    found = plan(20.0, 0.2, deviation=30.0, runs=20)
-    assert "earnings" in found.sentence
-    assert "over 20 " in found.sentence
+    result = plan(20.0, 0.2, deviation=30.0, runs=20)
+    assert "earnings" in result.sentence
+    assert "over 20 " in result.sentence
     for wrong, words in (
         ({"baseline": 20.0}, "a conversion rate strictly between 0 and 1"),
         ({"deviation": -1.0}, "a positive standard deviation"),

@@ -35,10 +35,10 @@ def test_the_trend_is_kendalls():
     rng = np.random.default_rng(1)
     late = np.concatenate([rng.normal(size=(20, 20)), rng.integers(0, 4, (20, 20))])
     z = _trend(result_of(late, np.zeros(40))).values[0]
-    for row, found in zip(late, z, strict=True):
+    for row, result in zip(late, z, strict=True):
         score = np.sign(row[None, :] - row[:, None])[np.triu_indices(20, 1)].sum()
         exact = stats.kendalltau(np.arange(20), row, method="asymptotic", alternative="greater")
-        assert found * (
+        assert result * (
             score / (score - np.sign(score)) if abs(score) > 1 else 1.0
         ) == pytest.approx(stats.norm.isf(exact.pvalue), abs=0.02 if abs(score) > 1 else 0.1)
 

@@ -112,52 +112,52 @@ def test_an_alarm_comes_before_the_leave_to_stop():
 
 def test_infinite_means_are_told_as_such():
     known = told(Exponential(), {"blue": [2.0], "green": []})
-    found = report(known, "blue")
-    data = json.loads(found.to_json())
+    result = report(known, "blue")
+    data = json.loads(result.to_json())
     assert data["arms"][1]["expected"] == "inf"
-    assert math.isfinite(found["green"].lift.absolute.middle)
-    assert str(found)
+    assert math.isfinite(result["green"].lift.absolute.middle)
+    assert str(result)
 
 
 def test_data_and_page_hold_everything_and_need_nothing():
-    found = report(coins(**{"<b>": (300, 10_000), "green": (381, 10_000)}), "<b>")
-    data = json.loads(found.to_json())
-    assert data["sentence"] == found.sentence
+    result = report(coins(**{"<b>": (300, 10_000), "green": (381, 10_000)}), "<b>")
+    data = json.loads(result.to_json())
+    assert data["sentence"] == result.sentence
     assert data["decided"] is True
     assert data["arms"][1]["lift"]["relative"]["credible"][0] == pytest.approx(0.095, abs=0.001)
-    assert spec.build(data["rule"]) == found.rule
-    page = found.to_html("A <page>")
+    assert spec.build(data["rule"]) == result.rule
+    page = result.to_html("A <page>")
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "A &lt;page&gt;" in page
     assert not re.search(r"https?://|<script|<link|src=", page)
-    assert len(found.table()) == 2
+    assert len(result.table()) == 2
 
 
 def test_faded_rewards_have_no_sequences():
     known = coins(blue=(30, 100), green=(60, 100))
     faded = Known(**{**vars(known), "faded": "it forgets"})
-    found = report(faded, "blue", stop_when=Separated(0.05))
-    assert found["blue"].anytime is None
-    assert "it forgets" in found.notes[-1]
-    assert not found.verdict.decided
-    assert "it forgets" in found.verdict.sentence
+    result = report(faded, "blue", stop_when=Separated(0.05))
+    assert result["blue"].anytime is None
+    assert "it forgets" in result.notes[-1]
+    assert not result.verdict.decided
+    assert "it forgets" in result.verdict.sentence
     assert report(known, "blue", stop_when=Separated(0.05)).verdict.decided
 
 
 def test_rules_read_what_they_say():
-    found = report(coins(blue=(400, 1_000), green=(300, 1_000), red=(250, 1_000)))
-    best = found.leader
+    result = report(coins(blue=(400, 1_000), green=(300, 1_000), red=(250, 1_000)))
+    best = result.leader
     assert best.arm == "blue"
     for rule, decided in (
         (Sure(best.chance_best - 1e-9), True),
         (Sure(best.chance_best + 1e-9), False),
         (LossBelow(best.expected_loss * 1.001), True),
         (LossBelow(best.expected_loss * 0.999), False),
-        (Separated(2.001 * math.exp(-found.log_separation)), True),
-        (Separated(1.999 * math.exp(-found.log_separation)), False),
+        (Separated(2.001 * math.exp(-result.log_separation)), True),
+        (Separated(1.999 * math.exp(-result.log_separation)), False),
     ):
-        verdict = rule.decided(found)
+        verdict = rule.decided(result)
         assert (verdict.decided, verdict.arm) == (decided, "blue"), rule
         assert spec.build(spec.describe(rule), StopRule) == rule
 
@@ -183,12 +183,12 @@ def test_numbers_as_people_write_them():
 def test_pooling_is_the_posterior_of_its_own_spread():
     """With the spread that was found, every estimate is the usual precision-weighted average."""
     estimates, errors = np.array([0.1, 0.5, -0.3, 0.2]), np.array([0.1, 0.2, 0.15, 0.05])
-    found = partial_pooling(estimates, errors)
-    assert found.spread > 0.0
-    weights = np.stack([errors**-2, np.full(4, found.spread**-2)])
-    wanted = (weights * np.stack([estimates, np.full(4, found.common)])).sum(0) / weights.sum(0)
-    assert found.estimates == pytest.approx(wanted)
-    assert (np.abs(found.estimates - found.common) < np.abs(estimates - found.common)).all()
+    result = partial_pooling(estimates, errors)
+    assert result.spread > 0.0
+    weights = np.stack([errors**-2, np.full(4, result.spread**-2)])
+    wanted = (weights * np.stack([estimates, np.full(4, result.common)])).sum(0) / weights.sum(0)
+    assert result.estimates == pytest.approx(wanted)
+    assert (np.abs(result.estimates - result.common) < np.abs(estimates - result.common)).all()
 
 
 def test_segments_of_costs_are_flagged_where_costs_are_larger():
@@ -196,9 +196,9 @@ def test_segments_of_costs_are_flagged_where_costs_are_larger():
             for name, mean in (("low", 1.0), ("middle", 1.5), ("high", 2.5))}  # fmt: skip
     beliefs = {"phone": (rows["low"], rows["middle"]), "tablet": (rows["high"], rows["middle"])}
     plays = {"phone": 400.0, "tablet": 400.0}
-    found = segments("device", Mirror(Gaussian()), beliefs, plays, "a", "b", Units(0.0, -1.0))
-    assert found.flagged == ["tablet"]
-    assert found.table().row("tablet")["flag"] == "!"
+    result = segments("device", Mirror(Gaussian()), beliefs, plays, "a", "b", Units(0.0, -1.0))
+    assert result.flagged == ["tablet"]
+    assert result.table().row("tablet")["flag"] == "!"
     calm = segments("device", Gaussian(), {"phone": beliefs["phone"]}, plays, "b", "a")
     assert calm.flagged == ["phone"]
     assert "tablet" not in calm.sentence

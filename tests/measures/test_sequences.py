@@ -37,7 +37,7 @@ REWARDS = {
     "exponential": [0.3, 2.0, 0.9],
     "gaussian": [0.5, -1.0, 2.0],
 }
-LAWS = {
+DISTRIBUTIONS = {
     "bernoulli": (Bernoulli(prior=(2.0, 3.0)), (0, 1), lambda t, x: t**x * (1 - t) ** (1 - x)),
     "poisson": (Poisson(prior=(2.0, 1.5)), (0, mpmath.inf), lambda t, x: t**x * mpmath.exp(-t)),
     "exponential": (
@@ -63,11 +63,11 @@ def of(family, rewards):
     return mixture(family, family.prior, belief, len(rewards), average)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_a_mixture_is_its_integral(name):
-    family, ends, density = LAWS[name]
+    family, ends, density = DISTRIBUTIONS[name]
     rewards = REWARDS[name]
-    found = of(family, rewards)
+    result = of(family, rewards)
 
     def product(theta):
         return mpmath.fprod(density(theta, x) for x in rewards)
@@ -76,15 +76,17 @@ def test_a_mixture_is_its_integral(name):
     whole = mpmath.quad(lambda t: product(t) * PRIORS[name](t), points)
     for mean in (0.2, 0.45, 0.8):
         theta = family.parameter_of(mean)[0]
-        assert found.log(mean) == pytest.approx(float(mpmath.log(whole / product(theta))), abs=1e-7)
+        assert result.log(mean) == pytest.approx(
+            float(mpmath.log(whole / product(theta))), abs=1e-7
+        )
     mirrored = of(Mirror(family), [-x for x in rewards])
-    assert mirrored.log(-0.45) == pytest.approx(found.log(0.45), abs=1e-9)
+    assert mirrored.log(-0.45) == pytest.approx(result.log(0.45), abs=1e-9)
 
 
 def test_unknown_variance_is_an_integral_over_the_largest_likelihood():
     rewards = np.array([9.5, 11.0, 10.2, 8.7])
     family = GaussianUnknown(prior=(9.0, 0.5, 2.0, 1.5))
-    found = of(family, rewards)
+    result = of(family, rewards)
 
     def given_precision(rate):
         """The mean is integrated in closed form: rewards are jointly normal."""
@@ -96,7 +98,7 @@ def test_unknown_variance_is_an_integral_over_the_largest_likelihood():
     for mean in (8.0, 9.85, 12.0):
         around = float(((rewards - mean) ** 2).mean())
         most = stats.norm(mean, math.sqrt(around)).logpdf(rewards).sum()
-        assert found.log(mean) == pytest.approx(float(mpmath.log(whole)) - most, abs=1e-6)
+        assert result.log(mean) == pytest.approx(float(mpmath.log(whole)) - most, abs=1e-6)
     assert mean_sequence(of(family, rewards[:1]), 0.05) == (-math.inf, math.inf)
     assert mean_sequence(of(family, [3.0, 3.0]), 0.05) == (-math.inf, math.inf)
 
@@ -124,8 +126,8 @@ def test_normal_differences_have_a_closed_form():
     spare = math.log(20.0) - mine.log(mine.centre) - control.log(control.centre)
     radius = math.sqrt(2.0 * spare * 4.0 * (1 / 80 + 1 / 50))
     gap = one.mean() - other.mean()
-    found = difference_sequence(mine, control, 0.05)
-    assert found == pytest.approx((gap - radius, gap + radius), rel=1e-6)
+    result = difference_sequence(mine, control, 0.05)
+    assert result == pytest.approx((gap - radius, gap + radius), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +140,8 @@ def test_coins_against_a_grid_of_pairs(wins, plays):
     logs = [np.array([part.log(float(p)) for p in grid]) for part in (mine, control)]
     inside = logs[0][:, None] + logs[1][None, :] < math.log(20.0)
     gaps = (grid[:, None] - grid[None, :])[inside]
-    found = difference_sequence(mine, control, 0.05)
-    assert found == pytest.approx((gaps.min(), gaps.max()), abs=3e-3)
+    result = difference_sequence(mine, control, 0.05)
+    assert result == pytest.approx((gaps.min(), gaps.max()), abs=3e-3)
     shares = (grid[:, None] / grid[None, :] - 1.0)[inside]
     assert ratio_sequence(mine, control, 0.05)[0] == pytest.approx(shares.min(), abs=0.02)
     common = min(logs[0] + logs[1])
@@ -166,10 +168,10 @@ def test_before_any_reward_nothing_is_known():
 @pytest.mark.parametrize("counts", [(1, 10**9), (3 * 10**6, 10**9), (0, 10**6), (10**6, 10**6)])
 def test_large_counts(counts):
     wins, plays = counts
-    found = mixture(
+    result = mixture(
         Bernoulli(), (1.0, 1.0), (1.0 + wins, 1.0 + plays - wins), plays, wins / plays
     )  # fmt: skip
-    low, high = mean_sequence(found, 0.05)
+    low, high = mean_sequence(result, 0.05)
     assert 0.0 <= low <= wins / plays <= high <= 1.0
     assert high - low < 12.0 / math.sqrt(plays)
 
@@ -180,8 +182,8 @@ def test_other_families_cover(family):
     mean = 0.4
     theta = family.parameter_of(mean)[0]
     draws = rng.beta(theta, 1.0, 300) if family.name == "beta" else rng.exponential(1 / theta, 300)
-    found = of(family, np.minimum(draws, 2.0) if family.name.startswith("bounded") else draws)
-    low, high = mean_sequence(found, 0.001)
+    result = of(family, np.minimum(draws, 2.0) if family.name.startswith("bounded") else draws)
+    low, high = mean_sequence(result, 0.001)
     assert low < mean < high < 2.0 * mean
 
 
@@ -259,7 +261,7 @@ def test_values_of_a_policy_that_change_are_held_at_every_look():
 @pytest.mark.parametrize("reward", [5e-324, 1e-310, 1e-300])
 def test_an_average_that_is_hardly_above_the_end_has_an_interval(reward):
     """A step towards the end that rounds to nothing would be taken for ever."""
-    found = mixture(Bernoulli(), (1.0, 1.0), (1.0 + reward, 2.0), 1.0, reward)
-    low, high = mean_sequence(found, 0.05)
+    result = mixture(Bernoulli(), (1.0, 1.0), (1.0 + reward, 2.0), 1.0, reward)
+    low, high = mean_sequence(result, 0.05)
     assert low == 0.0
     assert 0.9 < high <= 1.0

@@ -89,9 +89,9 @@ def test_told_shares_are_odds_that_average_below_one():
 
 
 def test_missing_rewards_are_found():
-    found = told_shares({"a": 10_000, "b": 10_000, "c": 0}, {"a": 9_990, "b": 9_790})
-    assert found.alarm
-    assert "97.9 % of b" in found.sentence
+    result = told_shares({"a": 10_000, "b": 10_000, "c": 0}, {"a": 9_990, "b": 9_790})
+    assert result.alarm
+    assert "97.9 % of b" in result.sentence
     assert not told_shares({"a": 100, "b": 100}, {"a": 99, "b": 97}).alarm
     assert not told_shares({"a": 100}, {"a": 9}).alarm
     with pytest.raises(SettingError, match="cannot have been told"):

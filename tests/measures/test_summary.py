@@ -33,8 +33,8 @@ def test_every_column_has_a_name_of_its_own_that_can_be_typed():
 def test_the_share_of_runs_with_less_counts_ties_half():
     ours, theirs = (RESULT["regret"].isel(turn=-1).sel(player=name).values for name in PLAYERS)
     wanted = sum((a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs, strict=True)) / len(ours)
-    found = belman.compare(RESULT, against="Thompson")
-    assert dict(zip(found["player"], found["P(less)"], strict=True)) == {
+    result = belman.compare(RESULT, against="Thompson")
+    assert dict(zip(result["player"], result["P(less)"], strict=True)) == {
         "Random": pytest.approx(wanted),
         "Thompson": 0.5,
     }

@@ -48,14 +48,14 @@ def beaten(row):
 
 def by_histories(policy, patients, floor=0.0):
     """Chances of all ends at even odds, playing every history with a memory of its own."""
-    family, found = Bernoulli(prior=PRIOR), {}
+    family, result = Bernoulli(prior=PRIOR), {}
     params, values = policy.params(family), policy.turn_values(np.arange(1.0, patients + 1.0), 2)
     kernels, known = policy.kernels, (family.kernels, family.constants)
 
     def go(ledger, memory, t, likely):
         if t == patients:
             key = (*ledger.plays.astype(int), *ledger.sums.astype(int))
-            found[key] = found.get(key, 0.0) + likely
+            result[key] = result.get(key, 0.0) + likely
             return
         turn, words = (t + 1, values[t]), chance.generator(3)
         memory = copy.deepcopy(memory)
@@ -81,7 +81,7 @@ def by_histories(policy, patients, floor=0.0):
     for arm in (0, 1):
         kernels.refresh(*known, params, ledger, memory, arm)
     go(ledger, memory, 0, 1.0)
-    return found
+    return result
 
 
 def as_dict(ends):
@@ -104,18 +104,21 @@ def known_policies():
 @pytest.mark.interpreted
 @pytest.mark.parametrize(("name", "policy"), list(known_policies()))
 def test_the_recursion_is_all_histories(name, policy):
-    expected, found = by_histories(policy, 4), all_courses(policy, PRIOR, Rules(4))
+    expected, result = by_histories(policy, 4), all_courses(policy, PRIOR, Rules(4))
     if not math.isfinite(sum(expected.values())):
-        assert found.chance.sum() < 0.99  # its chances are not known: it is played
+        assert result.chance.sum() < 0.99  # its chances are not known: it is played
         return
-    assert as_dict(found) == pytest.approx(expected, abs=1e-9), name
+    assert as_dict(result) == pytest.approx(expected, abs=1e-9), name
 
 
 @pytest.mark.interpreted
 def test_the_recursion_is_all_histories_with_floors():
     for policy in (belman.BelMan(), belman.Thompson()):
-        expected, found = by_histories(policy, 5, 0.1), all_courses(policy, PRIOR, Rules(5, 1, 0.1))
-        assert as_dict(found) == pytest.approx(expected, abs=1e-9)
+        expected, result = (
+            by_histories(policy, 5, 0.1),
+            all_courses(policy, PRIOR, Rules(5, 1, 0.1)),
+        )
+        assert as_dict(result) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.compiled
@@ -154,10 +157,12 @@ def test_the_chance_of_being_better_by_quadrature():
     prior = np.array([0.5, 2.0])
     entry(superiorities)(prior=prior, patients=patients, successes=successes, out=out)
     x = np.linspace(0.0, 1.0, 40_001)[1:-1]
-    for n, s, found in zip(patients, successes, out, strict=True):
-        laws = [stats.beta(prior[0] + k, prior[1] + m - k) for m, k in zip(n, s, strict=True)]
-        for law, chance_better in zip(laws[1:], found, strict=True):
-            expected = 1.0 - np.trapezoid(laws[0].pdf(x) * law.cdf(x), x)
+    for n, s, result in zip(patients, successes, out, strict=True):
+        distributions = [
+            stats.beta(prior[0] + k, prior[1] + m - k) for m, k in zip(n, s, strict=True)
+        ]
+        for distribution, chance_better in zip(distributions[1:], result, strict=True):
+            expected = 1.0 - np.trapezoid(distributions[0].pdf(x) * distribution.cdf(x), x)
             assert chance_better == pytest.approx(expected, abs=2e-2 if min(s) == 0 else 1e-4)
 
 
@@ -219,9 +224,9 @@ def test_played_p_values_are_shares_of_the_trials_that_reach_as_much():
     samples = [rng.uniform(size=400) for _ in range(2)]
     nulls = Nulls.played([0.2, 0.6], samples)
     ends = Ends(np.array([[10, 9]]), np.array([[4, 3]]), np.ones(1))  # 7.5 of 20: 0.375
-    found = nulls.values(ends, np.array([0.8]))[0]
+    result = nulls.values(ends, np.array([0.8]))[0]
     shares = [(one >= 0.8).mean() for one in samples]
-    assert found == pytest.approx(np.interp(0.375, [0.2, 0.6], shares))
+    assert result == pytest.approx(np.interp(0.375, [0.2, 0.6], shares))
 
 
 def test_a_look_knows_what_the_policy_knows():
@@ -247,7 +252,7 @@ def test_a_block_beside_controls_share_is_dealt_among_the_others():
 @pytest.mark.compiled
 def test_the_report_in_numbers():
     both = [(0.3, 0.3), (0.3, 0.6)]
-    found = trial({"even": belman.Uniform()}, both, 40, block=40, test="fisher").table
+    result = trial({"even": belman.Uniform()}, both, 40, block=40, test="fisher").table
     n = np.arange(41)
     power = 0.0
     for first in n:
@@ -259,21 +264,21 @@ def test_the_report_in_numbers():
                         [first, s, r], [40, first, 40 - first], [0.5, 0.3, 0.6]
                     )
                     power += chances.prod()
-    assert found["declared better"][1] == pytest.approx(power)
-    assert found["is"] == ["type-I error", "power"]
-    assert found["successes"] == pytest.approx([12.0, 18.0])
-    assert found["on the best arm"][1] == pytest.approx(0.5)
-    assert found["bias"] == pytest.approx([0.0, 0.0], abs=1e-9)
-    assert all(0.93 < covered < 0.98 for covered in found["coverage"])
+    assert result["declared better"][1] == pytest.approx(power)
+    assert result["is"] == ["type-I error", "power"]
+    assert result["successes"] == pytest.approx([12.0, 18.0])
+    assert result["on the best arm"][1] == pytest.approx(0.5)
+    assert result["bias"] == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert all(0.93 < covered < 0.98 for covered in result["coverage"])
 
 
 @pytest.mark.compiled
 def test_more_arms_and_late_outcomes_are_played():
     given = {"thompson": belman.Thompson(), "belman": belman.BelMan()}
     rates = [(0.2, 0.2, 0.2), (0.2, 0.2, 0.5)]
-    found = trial(given, rates, 60, delay=10, block=6, runs=2_000, control_share=0.3)
-    assert "Played 2,000 times" in " ".join(found.notes)
-    for row in found.table:
+    result = trial(given, rates, 60, delay=10, block=6, runs=2_000, control_share=0.3)
+    assert "Played 2,000 times" in " ".join(result.notes)
+    for row in result.table:
         # 0.05 at every common rate that was played, which errs in runs by 0.005: five of these
         assert (
             row["declared better"] <= 0.075

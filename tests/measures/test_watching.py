@@ -55,10 +55,10 @@ def test_the_chance_to_be_ahead_moves_as_lift_says():
 
 def test_sure_with_looks_agrees_with_best_probabilities():
     problem, rule = Stationary(FAMILY, (0.9, 0.1, 0.1)), belman.measures.Sure(0.9)
-    found = watch(belman.Uniform(), problem, rule, 300, 5, seed=3, every=7)
-    assert found.decided.all()
-    assert found.right.all()
-    assert (found.turns % 7 == 0).all()
+    result = watch(belman.Uniform(), problem, rule, 300, 5, seed=3, every=7)
+    assert result.decided.all()
+    assert result.right.all()
+    assert (result.turns % 7 == 0).all()
     assert best_probabilities(FAMILY, np.array([[90.0, 10.0], [9.0, 81.0]]))[0] > 0.99
 
 
@@ -67,10 +67,10 @@ def test_separated_is_seldom_wrong_under_any_player():
     rule fails with a chance below 1e-6.
     """
     for player in (belman.Uniform(), belman.Thompson()):
-        found = watch(
+        result = watch(
             player, Stationary(FAMILY, (0.1, 0.1)), belman.measures.Separated(0.2), 2_000, 150, 5
         )
-        assert found.decided.sum() <= stats.binom.ppf(1.0 - 1e-6, 150, 0.2)
+        assert result.decided.sum() <= stats.binom.ppf(1.0 - 1e-6, 150, 0.2)
 
 
 def test_sure_is_right_as_often_as_it_says_over_the_prior():
@@ -78,8 +78,8 @@ def test_sure_is_right_as_often_as_it_says_over_the_prior():
     how far a reward oversteps; outside of 0.75 to 0.86 with a chance below 1e-3.
     """
     problem = belman.problems.random_problem(FAMILY, 2, prior=FAMILY.prior)
-    found = watch(belman.Uniform(), problem, belman.measures.Sure(0.8), 3_000, 800, seed=1)
-    assert 0.75 < found.right[found.decided].mean() < 0.86
+    result = watch(belman.Uniform(), problem, belman.measures.Sure(0.8), 3_000, 800, seed=1)
+    assert 0.75 < result.right[result.decided].mean() < 0.86
 
 
 def test_what_is_not_watched():

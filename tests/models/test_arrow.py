@@ -60,11 +60,11 @@ def test_rewards_are_learnt_and_corrected_alike(model):
     (one, other), rows, rewards = both(model, 1)
     assert one.root.shape == (2, 11, 6)
     assert_same(one, other)
-    for place, new in ((3, 1.0 - rewards[3]), (17, np.nan), (40, np.nan)):
+    for position, new in ((3, 1.0 - rewards[3]), (17, np.nan), (40, np.nan)):
         for belief in (one, other):
-            numbers = {"old": float(rewards[place]), "new": float(new), "kept": 1.0}
+            numbers = {"old": float(rewards[position]), "new": float(new), "kept": 1.0}
             entry(correct, model=model.kernels)(
-                constants=model.constants, belief=belief, features=rows[place], **numbers
+                constants=model.constants, belief=belief, features=rows[position], **numbers
             )
         assert_same(one, other, 1e-7)
 
@@ -76,16 +76,16 @@ def test_coefficients_are_merged_placed_and_left_out_alike(model):
         for belief in (one, other):
             merge_all(model, belief, [pair])
         assert_same(one, other, 1e-7)
-        groups = [group for place, group in enumerate(GROUPS) if place != pair[1]]
+        groups = [group for position, group in enumerate(GROUPS) if position != pair[1]]
         rest = without(one, [pair[1]], arrow.begins(groups))
         assert_same(rest, without(other, [pair[1]], arrow.whole(10)), 1e-7)
         common = groups.count(-1)
-        fresh_places = [common, common + 1 + groups.count(0)]
-        target = np.setdiff1d(np.arange(12), fresh_places)
+        fresh_positions = [common, common + 1 + groups.count(0)]
+        target = np.setdiff1d(np.arange(12), fresh_positions)
         fresh = blank(np.ones((2, 12)), model.first_noise, arrow.begins(sorted([*groups, -1, 0])))
-        found = placed(rest, np.arange(10), target, fresh)
-        wide = covariance(found)
-        np.testing.assert_array_equal(wide[fresh_places], np.eye(12)[fresh_places])
+        result = placed(rest, np.arange(10), target, fresh)
+        wide = covariance(result)
+        np.testing.assert_array_equal(wide[fresh_positions], np.eye(12)[fresh_positions])
         np.testing.assert_array_equal(wide[np.ix_(target, target)], covariance(rest))
 
 
@@ -127,15 +127,15 @@ def test_without_anything_common_there_are_blocks_alone():
     np.testing.assert_array_equal(covariance(belief), np.eye(3))
 
 
-@pytest.mark.parametrize("places", [[0], [7], [12], [33], [1, 20], [5, 6, 31]])
-def test_a_vector_that_is_mostly_0_goes_through_the_root(places):
+@pytest.mark.parametrize("positions", [[0], [7], [12], [33], [1, 20], [5, 6, 31]])
+def test_a_vector_that_is_mostly_0_goes_through_the_root(positions):
     """Column by column, where few numbers are not 0."""
     begin = arrow.begins([-1, -1, *np.repeat([0, 1, 2], 16).tolist()])
     root = np.random.default_rng(6).normal(size=(50, arrow.width(begin)))
-    beyond = np.arange(root.shape[1])[None, :] > arrow.diagonal_places(begin)[:, None]
+    beyond = np.arange(root.shape[1])[None, :] > arrow.diagonal_positions(begin)[:, None]
     root[beyond] = 0.0
     scores, out = np.zeros(50), np.ones(50)
-    scores[places] = np.arange(1.0, len(places) + 1.0)
+    scores[positions] = np.arange(1.0, len(positions) + 1.0)
     restore(root, begin, scores, out)
     np.testing.assert_allclose(out, arrow.spread_out(root, begin) @ scores, atol=1e-12)
 
@@ -150,7 +150,7 @@ def test_rows_side_by_side_are_those_one_by_one(common, share):
     begin = arrow.begins(groups.tolist())
     size, luck = begin.size, np.random.default_rng(8)
     held = luck.normal(size=(size, arrow.width(begin)))
-    held[np.arange(held.shape[1])[None, :] > arrow.diagonal_places(begin)[:, None]] = 0.0
+    held[np.arange(held.shape[1])[None, :] > arrow.diagonal_positions(begin)[:, None]] = 0.0
     root = arrow.spread_out(held, begin)
     for arm in range(9):
         vector = luck.normal(size=size) * (luck.random(size) < share)

@@ -21,7 +21,7 @@ def count_chance(eta, reward):
         return reward * eta - np.exp(eta) - special.gammaln(reward + 1.0)
 
 
-LAWS = {
+DISTRIBUTIONS = {
     "logistic": (Logistic(), logistic.assimilate, log_odds_chance, (0.0, 0.3, 1.0)),
     "poisson": (PoissonLog(), poisson_log.assimilate, count_chance, (0.0, 1.0, 3.0, 50.0)),
 }
@@ -33,10 +33,10 @@ def drawn_rewards(constants, eta, rng):
     return rng.poisson(np.exp(eta)).astype(float)
 
 
-@pytest.mark.parametrize("constants", LAWS)
+@pytest.mark.parametrize("constants", DISTRIBUTIONS)
 @pytest.mark.parametrize("v", [1e-6, 0.01, 0.3, 1.0, 4.0, 25.0, 100.0])
 def test_one_reward_moves_the_predictor_by_its_two_moments(constants, v):
-    _, match, chance, rewards = LAWS[constants]
+    _, match, chance, rewards = DISTRIBUTIONS[constants]
     for eta in (-8.0, -3.0, -1.0, 0.0, 0.5, 2.0, 6.0):
         for reward in rewards:
             pull, noise, fit = match(None, None, eta, v, reward)
@@ -66,9 +66,9 @@ def on_a_grid(height):
     return mean, np.einsum("ij,ijk,ijl->kl", weight, apart, apart)
 
 
-@pytest.mark.parametrize("constants", LAWS)
+@pytest.mark.parametrize("constants", DISTRIBUTIONS)
 def test_one_reward_gives_two_coefficients_the_moments_of_a_grid(constants):
-    model, _, chance, rewards = LAWS[constants]
+    model, _, chance, rewards = DISTRIBUTIONS[constants]
     for row in ([1.0, 0.5], [-0.3, 2.0]):
         for reward in rewards[:3]:
             belief = learnt(model, 2, [row], [reward])
@@ -81,12 +81,12 @@ def test_one_reward_gives_two_coefficients_the_moments_of_a_grid(constants):
             np.testing.assert_allclose(covariance(belief), wide, atol=0.01)
 
 
-@pytest.mark.parametrize("constants", LAWS)
+@pytest.mark.parametrize("constants", DISTRIBUTIONS)
 def test_forty_rewards_leave_beliefs_near_those_of_a_grid(constants):
     """Assumed density forgets third moments at every reward: the mean is within a sixth of a
     standard deviation, and that within 10 %.
     """
-    model, _, chance, _ = LAWS[constants]
+    model, _, chance, _ = DISTRIBUTIONS[constants]
     rng = np.random.default_rng(8)
     rows = rng.normal(size=(40, 2))
     rewards = drawn_rewards(constants, rows @ np.array([0.8, -0.5]), rng)
@@ -102,10 +102,10 @@ def test_forty_rewards_leave_beliefs_near_those_of_a_grid(constants):
     np.testing.assert_allclose(np.sqrt(np.diag(covariance(belief))), deviations, rtol=0.1)
 
 
-@pytest.mark.parametrize("constants", LAWS)
+@pytest.mark.parametrize("constants", DISTRIBUTIONS)
 def test_intervals_hold_the_truth_about_as_often_as_they_say(constants):
     """600 worlds of 3 coefficients: 92–97 % lie in 95 % intervals."""
-    model, _, _, _ = LAWS[constants]
+    model, _, _, _ = DISTRIBUTIONS[constants]
     rng = np.random.default_rng(9)
     inside = 0
     for _ in range(600):
@@ -117,9 +117,9 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(constants):
     assert 0.92 < inside / 1_800 < 0.97
 
 
-@pytest.mark.parametrize("constants", LAWS)
+@pytest.mark.parametrize("constants", DISTRIBUTIONS)
 def test_ten_thousand_rewards_at_the_edges_leave_numbers(constants):
-    model, _, _, rewards = LAWS[constants]
+    model, _, _, rewards = DISTRIBUTIONS[constants]
     rows = np.zeros((10_000, 3))
     rows[::2, 0], rows[1::2, 0] = 1e3, 1e-6
     rows[:, 1] = rows[:, 0]
@@ -130,10 +130,10 @@ def test_ten_thousand_rewards_at_the_edges_leave_numbers(constants):
     assert covariance(belief)[2, 2] == 1.0
 
 
-@pytest.mark.parametrize("constants", LAWS)
+@pytest.mark.parametrize("constants", DISTRIBUTIONS)
 def test_rewards_of_the_lab_have_the_mean_that_is_said(constants):
     """A million levels, evenly spaced: the average is the mean reward to four digits."""
-    model, _, _, _ = LAWS[constants]
+    model, _, _, _ = DISTRIBUTIONS[constants]
     levels = (np.arange(2_000) + 0.5) / 2_000
     for eta in (-2.0, 0.0, 1.5):
         drawn = [model.kernels.reward(model.constants, eta, level) for level in levels]

@@ -44,16 +44,16 @@ def near(one, other, tolerance):
     )
 
 
-@pytest.mark.parametrize("place", [0, 30, 59])
+@pytest.mark.parametrize("position", [0, 30, 59])
 @pytest.mark.parametrize("model", [KNOWN, UNKNOWN])
 @pytest.mark.parametrize("new", [3.0, np.nan])
-def test_linear_beliefs_are_what_they_would_have_been(model, place, new):
-    rows, rewards = told(model, place)
+def test_linear_beliefs_are_what_they_would_have_been(model, position, new):
+    rows, rewards = told(model, position)
     belief = corrected(
-        model, learnt(model, BLOCKS, rows, rewards), rows[place], rewards[place], new
+        model, learnt(model, BLOCKS, rows, rewards), rows[position], rewards[position], new
     )
     right = rewards.copy()
-    right[place] = new
+    right[position] = new
     there = np.isfinite(right)
     anew = learnt(model, BLOCKS, rows[there], right[there])
     for part in ("mean", "noise", "fit", "share", "clock"):
@@ -64,16 +64,18 @@ def test_linear_beliefs_are_what_they_would_have_been(model, place, new):
         )
 
 
-@pytest.mark.parametrize("place", [0, 1, 30, 59])
+@pytest.mark.parametrize("position", [0, 1, 30, 59])
 @pytest.mark.parametrize("model", [Logistic(), Logistic(laplace=True), PoissonLog()])
 @pytest.mark.parametrize("forget", [False, True])
-def test_other_beliefs_are_nearly_what_they_would_have_been(model, place, forget):
+def test_other_beliefs_are_nearly_what_they_would_have_been(model, position, forget):
     """Within a tenth of a deviation; beliefs of rewards in another order are no nearer."""
     rows, rewards = told(model, 7)
-    new = np.nan if forget else (1.0 - rewards[place] if rewards[place] <= 1.0 else 0.0)
-    belief = corrected(model, learnt(model, 5, rows, rewards), rows[place], rewards[place], new)
+    new = np.nan if forget else (1.0 - rewards[position] if rewards[position] <= 1.0 else 0.0)
+    belief = corrected(
+        model, learnt(model, 5, rows, rewards), rows[position], rewards[position], new
+    )
     right = rewards.copy()
-    right[place] = new
+    right[position] = new
     there = np.isfinite(right)
     assert near(belief, learnt(model, 5, rows[there], right[there]), 0.1)
 
@@ -99,9 +101,9 @@ def test_any_number_of_corrections_leaves_a_belief(model):
     belief = learnt(model, 5, rows, rewards)
     nature = np.random.default_rng(1)
     for _ in range(1_000):
-        place = int(nature.integers(len(rows)))
-        corrected(model, belief, rows[place], rewards[place], np.nan)
-        corrected(model, belief, rows[place], np.nan, rewards[place])
+        position = int(nature.integers(len(rows)))
+        corrected(model, belief, rows[position], rewards[position], np.nan)
+        corrected(model, belief, rows[position], np.nan, rewards[position])
     assert np.isfinite(belief.mean).all()
     assert (np.diagonal(belief.root[0]) > 0.0).all()
     assert near(belief, learnt(model, 5, rows, rewards), 0.1)

@@ -24,10 +24,10 @@ pytestmark = pytest.mark.compiled  # up to a million rewards
 
 
 def entries_of(keys, values):
-    found = Entries.of(1, max(len(keys), 1))
-    found.counts[0] = len(keys)
-    found.key[0, : len(keys)], found.value[0, : len(keys)] = keys, values
-    return found
+    result = Entries.of(1, max(len(keys), 1))
+    result.counts[0] = len(keys)
+    result.key[0, : len(keys)], result.value[0, : len(keys)] = keys, values
+    return result
 
 
 def add(table, keys):

@@ -66,7 +66,7 @@ def test_collinear_constant_and_absent_features_leave_beliefs_positive(scale):
     assert belief.mean[0, 4] == 0.0
 
 
-def test_unknown_noise_is_the_normal_inverse_gamma_law():
+def test_unknown_noise_is_the_normal_inverse_gamma_distribution():
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(500, 3))
     rewards = rows @ np.array([1.0, -1.0, 0.5]) + 2.5 * rng.normal(size=500)

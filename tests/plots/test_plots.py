@@ -84,7 +84,7 @@ def test_densities_integrate_to_one(name: str, rewards: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "belief", "law"),
+    ("family", "belief", "distribution"),
     [
         (Bernoulli(), (3.0, 9.0), stats.beta(3.0, 9.0)),
         (Bernoulli(), (3e8, 7e8), stats.beta(3e8, 7e8)),
@@ -92,11 +92,11 @@ def test_densities_integrate_to_one(name: str, rewards: int) -> None:
         (Poisson(), (6.0, 2.0), stats.gamma(6.0, scale=0.5)),
     ],
 )
-def test_densities_are_those_of_the_law(
-    family: belman.families.Family, belief: tuple[float, ...], law: stats.rv_continuous
+def test_densities_are_those_of_the_distribution(
+    family: belman.families.Family, belief: tuple[float, ...], distribution: stats.rv_continuous
 ) -> None:
     x, density = density_of_mean(family, belief, points=600)
-    exact = law.pdf(x)
+    exact = distribution.pdf(x)
     assert density == pytest.approx(exact, abs=2e-3 * exact.max())
 
 
@@ -104,12 +104,12 @@ def test_the_paper_s_pseudobelief_has_the_average_mean_parameters(agent: belman.
     agent.policy = belman.BelMan.paper()
     data = plots.belief_densities(agent, points=1200)
     x, density = data.pseudobelief_x, data.pseudobelief_density
-    found = [np.trapezoid(np.log(x) * density, x), np.trapezoid(np.log1p(-x) * density, x)]
+    result = [np.trapezoid(np.log(x) * density, x), np.trapezoid(np.log1p(-x) * density, x)]
     beliefs = np.array([agent.belief(arm) for arm in agent.arms])
     wanted = (special.digamma(beliefs) - special.digamma(beliefs.sum(axis=1, keepdims=True))).mean(
         axis=0
     )
-    assert found == pytest.approx(wanted, rel=2e-3)
+    assert result == pytest.approx(wanted, rel=2e-3)
 
 
 def test_densities_are_in_the_scale_of_the_user() -> None:
@@ -191,7 +191,7 @@ def test_a_trail_in_the_scale_of_the_user() -> None:
 # The focal distribution
 
 
-def test_the_focal_law_integrates_to_one_and_sharpens() -> None:
+def test_the_focal_distribution_integrates_to_one_and_sharpens() -> None:
     data = plots.focal_densities(points=4001)
     assert np.trapezoid(data.density, data.x, axis=1) == pytest.approx(np.ones(4), abs=1e-4)
     assert data.density[0] == pytest.approx(np.ones(4001))  # t = 1: pure exploration
@@ -202,13 +202,13 @@ def test_the_focal_law_integrates_to_one_and_sharpens() -> None:
     assert data.density[1] == pytest.approx(s * np.exp(s * data.x) / np.expm1(s))
 
 
-def test_the_focal_law_of_any_schedule() -> None:
+def test_the_focal_distribution_of_any_schedule() -> None:
     data = plots.focal_densities(lambda t: 1.0 / t, turns=(2, 2000))
     assert data.tau == pytest.approx([0.5, 0.0005])
     assert np.isfinite(data.density).all()
 
 
-def test_evidence_has_no_focal_law_for_all_arms() -> None:
+def test_evidence_has_no_focal_distribution_for_all_arms() -> None:
     with pytest.raises(ExposureError, match="one focal distribution per arm"):
         plots.focal(exposure.Evidence())
 
@@ -277,7 +277,7 @@ def test_labels_of_one_point_stay_below_the_title(scale: str) -> None:
     with plots.style.theme():
         figure, ax = pyplot.subplots()
         ax.set(xlim=(0.0, 1.0), ylim=(1.0, 3.0), yscale=scale, title="a title")
-        plots.style.place_labels(
+        plots.style.position_labels(
             ax, [plots.style.Label(0.0, 2.9, f"arm {a}", "black") for a in range(6)]
         )
         figure.canvas.draw()
@@ -300,7 +300,7 @@ def test_the_manifold_is_drawn_with_names(agent: belman.Agent) -> None:
         assert_labelled(ax)
 
 
-def test_the_focal_law_is_drawn_with_a_legend_beside_it() -> None:
+def test_the_focal_distribution_is_drawn_with_a_legend_beside_it() -> None:
     ax = plots.focal()
     assert_labelled(ax)
     legend = ax.get_legend()
@@ -336,9 +336,9 @@ def test_importing_belman_leaves_matplotlib_alone() -> None:
 def test_names_move_as_little_as_they_can(wanted):
     """Against SciPy's isotonic regression."""
     wanted = np.sort(np.array(wanted))
-    found = _apart(wanted, 7.0, -1e9, 1e9)
+    result = _apart(wanted, 7.0, -1e9, 1e9)
     steps = 7.0 * np.arange(len(wanted))
-    assert found == pytest.approx(isotonic_regression(wanted - steps).x + steps, abs=1e-9)
+    assert result == pytest.approx(isotonic_regression(wanted - steps).x + steps, abs=1e-9)
 
 
 @pytest.mark.parametrize("size", ["screen", "print"])
@@ -349,7 +349,7 @@ def test_vector_pictures_of_fourteen_curves_are_small_and_their_lines_stay_lines
     mean = np.cumsum(steps, axis=1)
     wide = np.sqrt(mean)
     bands = (mean, mean - wide, mean + wide, mean - 5 * wide, mean + 5 * wide)
-    names = tuple(f"player {place}" for place in range(players))
+    names = tuple(f"player {position}" for position in range(players))
     rows = [Curves(name, names, turn, *bands) for name in ("regret", "suboptimal_draws")]
     for ending in ("svg", "pdf"):
         with style.theme(size):

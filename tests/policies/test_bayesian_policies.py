@@ -127,7 +127,7 @@ class Seen:
 
 
 def agree(counts: Floats, twin: Floats) -> bool:
-    """Whether two samples of choices may have the same law."""
+    """Whether two samples of choices may have the same distribution."""
     table = np.stack([counts, twin])
     return bool(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > LEVEL)
 
@@ -454,11 +454,11 @@ def test_ids_pair_is_the_least() -> None:
     for _ in range(100):
         regret, gain = rng.exponential(size=5) ** 2, rng.exponential(size=5) ** 2
         first, second, weight = best_pair(regret, gain)
-        found = _mixed(weight, regret[first], regret[second], gain[first], gain[second])
+        result = _mixed(weight, regret[first], regret[second], gain[first], gain[second])
         mixed = [
             _mixed(q, regret[i], regret[j], gain[i], gain[j]) for i in range(5) for j in range(5)
         ]
-        assert found <= np.min(mixed) * (1 + 1e-12)
+        assert result <= np.min(mixed) * (1 + 1e-12)
     assert best_pair(np.array([0.2, 0.0]), np.zeros(2)) == (1, 1, 1.0)
 
 

@@ -15,7 +15,7 @@ from belman.policies.policy import Policy
 from belman.policies.policy_kernels import PolicyKernels, share_of_ties, to_be_integrated
 from belman.testing import FAMILY_CHECKS, POLICY_CHECKS, check_policy
 from belman.testing.frequencies import chances_are_frequencies
-from belman.testing.policies import PolicyCase, places_are_declared
+from belman.testing.policies import PolicyCase, positions_are_declared
 from tests.members import interpreted
 from tests.policies.interpreted_play import taught
 
@@ -139,8 +139,8 @@ class Wrong(Policy):
     ids=["narrow", "noisy", "half", "coin"],
 )
 def test_chances_that_are_not_how_often_it_plays_are_told(indices, propensity, why):
-    found = list(chances_are_frequencies(PolicyCase(Wrong((indices, propensity)), Bernoulli())))
-    assert any(re.search(why, fault) for fault in found), found
+    result = list(chances_are_frequencies(PolicyCase(Wrong((indices, propensity)), Bernoulli())))
+    assert any(re.search(why, fault) for fault in result), result
 
 
 @pytest.mark.interpreted
@@ -170,7 +170,7 @@ class Undeclared(ExploreThenCommit):
 
 
 @pytest.mark.interpreted
-def test_a_place_that_is_not_declared_is_told():
-    (told,) = places_are_declared(PolicyCase(Undeclared(explore=2), Bernoulli()))
+def test_a_position_that_is_not_declared_is_told():
+    (told,) = positions_are_declared(PolicyCase(Undeclared(explore=2), Bernoulli()))
     assert "committed of its memory is used as a place" in told
-    assert list(places_are_declared(PolicyCase(ExploreThenCommit(explore=2), Bernoulli()))) == []
+    assert list(positions_are_declared(PolicyCase(ExploreThenCommit(explore=2), Bernoulli()))) == []

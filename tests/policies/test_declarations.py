@@ -12,7 +12,7 @@ from belman.errors import PolicyError
 from belman.families import Bernoulli, Poisson
 from belman.policies import KLLUCB, UCB1, AdaUCB, Policy, PolicyKernels
 from belman.policies.baselines import random_indices
-from belman.policies.memory import PLACE, Floats, Sizes, blank, part, record
+from belman.policies.memory import POSITION, Floats, Sizes, blank, part, record
 from belman.policies.settings import Inside, number
 
 
@@ -24,7 +24,7 @@ class Memory(NamedTuple):
     mean: Floats = part("K", first=np.inf)
     seen: Floats = part(2, "K", told=True)
     rounds: Floats = part(1, told=True, whole=(0, 9))
-    leader: Floats = part(1, first=-1.0, whole=PLACE)
+    leader: Floats = part(1, first=-1.0, whole=POSITION)
     terms: Floats = part("T", "K")
     inner: Inner = record(Inner)
 

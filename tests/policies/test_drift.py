@@ -84,18 +84,18 @@ def test_weights_are_bayes_over_all_partitions(family) -> None:
 
     shares: dict[int, float] = {}
     for cuts in itertools.product((False, True), repeat=5):
-        places = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), 6]
+        positions = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), 6]
         chance = math.prod(hazard if cut else 1.0 - hazard for cut in cuts)
-        for low, high in itertools.pairwise(places):
+        for low, high in itertools.pairwise(positions):
             chance *= evidence(rewards[low:high])
-        shares[places[-2]] = shares.get(places[-2], 0.0) + chance
+        shares[positions[-2]] = shares.get(positions[-2], 0.0) + chance
     bank = told(family, rewards, 16, hazards, first)
     whole = sum(shares.values())
-    found = {
+    result = {
         int(bank.runs[BEGAN, 1, 0, r]): bank.runs[WEIGHT, 1, 0, r]
         for r in range(int(bank.counts[1, 0]))
     }
-    assert found == pytest.approx({began: share / whole for began, share in shares.items()})
+    assert result == pytest.approx({began: share / whole for began, share in shares.items()})
     odds = 0.7 * whole / (0.3 * evidence(rewards))
     assert bank.members[1] / bank.members[0] == pytest.approx(odds)
 
@@ -114,8 +114,8 @@ def test_merged_runs_keep_their_weight_and_order() -> None:
 def test_one_member_without_hazard_is_the_default() -> None:
     players = {"one": Drift(hazards=(0.0,), shares=(1.0,)), "default": belman.BelMan()}
     for arms in ([0.9, 0.8], [0.2, 0.25, 0.1, 0.3]):
-        found = simulate(players, bernoulli(arms), 400, 20, 1, progress=False)
-        assert (found.plays.sel(player="one") == found.plays.sel(player="default")).all()
+        result = simulate(players, bernoulli(arms), 400, 20, 1, progress=False)
+        assert (result.plays.sel(player="one") == result.plays.sel(player="default")).all()
 
 
 @pytest.mark.compiled
@@ -123,8 +123,8 @@ def test_it_follows_the_published_problem() -> None:
     """48.4 ± 0.7 over 400 runs; 40 runs have an error of 2.2, and the band is of four of these: red
     by luck in one of 16,000 cases.
     """
-    found = simulate({"own": Drift()}, PIECEWISE, 5_000, 40, 3, progress=False)
-    assert 39.0 < float(found.regret.isel(turn=-1).mean()) < 58.0
+    result = simulate({"own": Drift()}, PIECEWISE, 5_000, 40, 3, progress=False)
+    assert 39.0 < float(result.regret.isel(turn=-1).mean()) < 58.0
 
 
 @pytest.mark.compiled
@@ -134,8 +134,8 @@ def test_what_drift_costs_where_nothing_changes() -> None:
     16,000 cases. At most 1.5 times the default, whose runs deviate by 8.
     """
     players = {"own": Drift(), "default": belman.BelMan()}
-    found = simulate(players, bernoulli([0.9, 0.8]), 5_000, 120, 3, progress=False)
-    lost = found.regret.isel(turn=-1).mean("run")
+    result = simulate(players, bernoulli([0.9, 0.8]), 5_000, 120, 3, progress=False)
+    lost = result.regret.isel(turn=-1).mean("run")
     own, default = float(lost.sel(player="own")), float(lost.sel(player="default"))
     assert 4.5 < own < 10.6
     assert own < 1.5 * default + 4.0 * 1.4
@@ -149,8 +149,8 @@ def test_oracle_restarts_and_windows_follow_it_too() -> None:
         "window": Forgetting(belman.Thompson(), last=400),
         "discount": Forgetting(belman.Thompson(), discount=0.99),
     }
-    found = simulate(players, PIECEWISE, 5_000, 10, 3, progress=False)
-    lost = {name: float(found.regret.sel(player=name).isel(turn=-1).mean()) for name in players}
+    result = simulate(players, PIECEWISE, 5_000, 10, 3, progress=False)
+    lost = {name: float(result.regret.sel(player=name).isel(turn=-1).mean()) for name in players}
     assert lost["oracle"] < 60.0 < lost["window"] < lost["discount"] < lost["default"]
 
 
@@ -305,9 +305,9 @@ def test_many_rewards_at_once_are_one_run() -> None:
     ours, theirs = many._decider._memory.bank, one._decider._memory.bank
     assert np.allclose(ours.beliefs, theirs.beliefs)
     assert ours.logs[0, 0] == pytest.approx(theirs.logs[0, 0])
-    found = many._decider.learnt("a")
-    assert found.belief == pytest.approx(learnt.belief)  # sums round otherwise than rewards
-    assert found[2:] == learnt[2:]
+    result = many._decider.learnt("a")
+    assert result.belief == pytest.approx(learnt.belief)  # sums round otherwise than rewards
+    assert result[2:] == learnt[2:]
     jump = Agent(["a"], drift="auto", seed=1)
     for wins in (95, 4):
         jump._decider.take(jump._decider.taught(Choice("a"), Sums(100, wins, wins)))
@@ -489,9 +489,9 @@ def test_arms_that_are_not_there_are_not_played() -> None:
         "window": Forgetting(belman.Thompson(), last=6),
         "detector": Restarting(belman.Thompson(), GLRTest()),
     }
-    found = simulate(players, world, 20, 3, 1, progress=False)
-    assert (found.plays == np.array([7, 5, 8])).all()
-    assert (found.regret.isel(turn=-1) == 0.0).all()
+    result = simulate(players, world, 20, 3, 1, progress=False)
+    assert (result.plays == np.array([7, 5, 8])).all()
+    assert (result.regret.isel(turn=-1) == 0.0).all()
     later = coming_and_going(5, 400, seed=1)
     assert simulate(players, later, 400, 2, 1, progress=False).regret.isel(turn=-1).min() > 0.0
     with pytest.raises(SettingError, match="not all of them None"):

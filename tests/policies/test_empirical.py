@@ -34,7 +34,7 @@ def test_reference_values() -> None:
 
 @given(
     st.lists(st.integers(0, CELLS), min_size=1, max_size=8).map(
-        lambda places: [place / CELLS for place in places]
+        lambda positions: [position / CELLS for position in positions]
     ),
     st.floats(0.01, 0.99),
 )
@@ -58,13 +58,13 @@ def test_k_inf_is_the_largest_over_tilts(rewards, mean) -> None:
 def test_the_bound_is_where_k_inf_meets_the_level(rewards, times, level) -> None:
     memory = grid(rewards)
     counts, mean = times * memory.counts[0], memory.seen[1, 0] / memory.seen[0, 0]
-    found = bound(counts, mean, level)
-    assert mean <= found <= 1.0
-    below = found - 1e-6 * (found - mean)
+    result = bound(counts, mean, level)
+    assert mean <= result <= 1.0
+    below = result - 1e-6 * (result - mean)
     if below < 1.0 or mean == 1.0:  # none lies between a mean just below 1 and 1
         assert k_inf(counts, below) <= level + 1e-6
-    if level > 0.0 and found < 1.0 - 1e-9:
-        assert k_inf(counts, found + 1e-6 * (1.0 - found)) >= level - 1e-6
+    if level > 0.0 and result < 1.0 - 1e-9:
+        assert k_inf(counts, result + 1e-6 * (1.0 - result)) >= level - 1e-6
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=20))
@@ -83,7 +83,7 @@ def test_they_play_the_reference_problem() -> None:
         "kl": KLUCBEmpirical(),
         "ucb": belman.policies.UCB1(),
     }
-    found = simulate(players, arms, 1_000, 60, 3, progress=False).regret.isel(turn=-1).mean("run")
-    assert 9.6 < float(found.sel(player="imed")) < 13.6
-    assert float(found.sel(player="npts")) < 0.5 * float(found.sel(player="ucb"))
-    assert float(found.sel(player="kl")) < 0.5 * float(found.sel(player="ucb"))
+    result = simulate(players, arms, 1_000, 60, 3, progress=False).regret.isel(turn=-1).mean("run")
+    assert 9.6 < float(result.sel(player="imed")) < 13.6
+    assert float(result.sel(player="npts")) < 0.5 * float(result.sel(player="ucb"))
+    assert float(result.sel(player="kl")) < 0.5 * float(result.sel(player="ucb"))

@@ -188,17 +188,17 @@ def test_successive_rejects_keeps_the_bound_of_its_authors() -> None:
     log_bar, hardness = 0.5 + sum(1.0 / i for i in range(2, arms + 1)), 4 / 0.4**2
     bound = arms * (arms - 1) / 2 * math.exp(-(budget - arms) / (log_bar * hardness))
     assert 0.01 < bound < 0.1
-    found = belman.explore(
+    result = belman.explore(
         [SuccessiveRejects(budget)], belman.problems.bernoulli(means), runs, 3, budget=budget
     )
-    assert int(found.error.isel(turn=-1).sum()) <= stats.binom.isf(LEVEL, runs, bound)
+    assert int(result.error.isel(turn=-1).sum()) <= stats.binom.isf(LEVEL, runs, bound)
 
 
 # LUCB
 
 
 def divergence(mean: float, other: float) -> float:
-    """Of exponential laws."""
+    """Of exponential distributions."""
     return mean / other - 1.0 - math.log(mean / other)
 
 
@@ -271,7 +271,7 @@ def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
     (Theorems 2 and 4, constant 4α).
     """
     means, delta, runs = [0.6, 0.3, 0.2], 0.1, 300
-    found = belman.explore(
+    result = belman.explore(
         [KLLUCB(delta, rate="proven")],
         belman.problems.bernoulli(means),
         runs,
@@ -279,12 +279,12 @@ def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
         delta=delta,
         threshold="own",
     )
-    assert bool(found.stopped.all())
-    assert int(found.error.sum()) <= stats.binom.isf(LEVEL, runs, delta)
+    assert bool(result.stopped.all())
+    assert int(result.error.sum()) <= stats.binom.isf(LEVEL, runs, delta)
     border = brentq(lambda c: chernoff(0.6, c) - chernoff(0.3, c), 0.31, 0.59)
     hardness = sum(1.0 / chernoff(mean, border) for mean in means)
     x = math.log(405.5 * 3 * hardness**1.1 / delta)
-    assert float(found.turns.mean()) <= 4 * 1.1 * hardness * (x + math.log(x))
+    assert float(result.turns.mean()) <= 4 * 1.1 * hardness * (x + math.log(x))
 
 
 @pytest.mark.compiled  # as these bounds are nowhere else

@@ -1,6 +1,6 @@
-"""Policies without a law of rewards: their draws, duels and blocks against slow twins.
+"""Policies without a distribution of rewards: their draws, duels and blocks against slow twins.
 
-Laws of draws are tested by χ² at 1e-6: fewer than one false alarm in 100,000 suites.
+Distributions of draws are tested by χ² at 1e-6: fewer than one false alarm in 100,000 suites.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ LEVEL = 1e-6
 
 
 def fits(drawn, constants, support):
-    """Whether whole numbers come from a law, by χ² over cells that expect five and more."""
+    """Whether whole numbers come from a distribution, by χ² over cells that expect five and
+    more.
+    """
     counts = np.array([np.count_nonzero(np.array(drawn) == value) for value in support])
     expected = constants.pmf(support) * len(drawn)
     rare = expected < 5.0
@@ -80,7 +82,7 @@ def test_rounding_keeps_sums_and_grid_points():
     assert counts[:: CELLS // 4].tolist() == fourths.tolist()
 
 
-def test_sub_samples_and_bootstraps_have_the_moments_of_their_law():
+def test_sub_samples_and_bootstraps_have_the_moments_of_their_distribution():
     """Means of 4,000 draws, within five standard errors; variances within a tenth."""
     rewards = np.random.default_rng(2).integers(0, 9, 40) / 8
     seat, rng = taught(BESA(), Bounded(), [rewards.tolist()]), chance.generator(3)
@@ -100,7 +102,9 @@ def frequencies(seat, turn, draws=3_000):
 
 
 def test_besa_is_its_duel():
-    """Two arms: the chance that a sub-sample of the larger is worse, by the hypergeometric law."""
+    """Two arms: the chance that a sub-sample of the larger is worse, by the hypergeometric
+    distribution.
+    """
     few, many = [1, 0, 1, 0], [1] * 9 + [0] * 6
     seat = taught(BESA(), Bernoulli(), [few, many])
     constants = stats.hypergeom(15, 9, 4)
@@ -140,8 +144,8 @@ def test_phe_and_giro_are_their_definitions():
                 history = row + [0] * pseudo + [1] * pseudo
                 index.append(round(float(rng.choice(history, len(history)).mean()), 12))
             twin[rng.choice(np.flatnonzero(np.array(index) == max(index)))] += 1 / draws
-        found = frequencies(taught(Giro(a=a), Bernoulli(), told), 13)
-        assert np.abs(found - twin).max() < close
+        result = frequencies(taught(Giro(a=a), Bernoulli(), told), 13)
+        assert np.abs(result - twin).max() < close
 
 
 class NaiveLastBlock:
@@ -183,12 +187,12 @@ def test_rb_sda_draws_its_block_uniformly():
     seat = taught(RBSDA(), Bernoulli(), [[0.0, 1.0], leader])
     blocks = [np.mean(leader[i : i + 2]) for i in range(5)]
     wins = np.mean([block <= 0.5 for block in blocks])
-    found = 0
+    result = 0
     for _ in range(2_000):
         seat.memory.rounds[0] = 1.0  # nothing is forced
         seat.memory.listed[:] = 0.0
-        found += seat.ask(9) == 0
-    assert found / 2_000 == pytest.approx(wins, abs=5 * 0.5 / math.sqrt(2_000))
+        result += seat.ask(9) == 0
+    assert result / 2_000 == pytest.approx(wins, abs=5 * 0.5 / math.sqrt(2_000))
 
 
 def test_histories_are_bounded():

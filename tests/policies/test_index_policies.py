@@ -156,7 +156,7 @@ class Table:
         """The arm, the number of ties, the chance and the indices that a kernel gives."""
         turn_value = float(self.policy.turn_values(np.array([float(turn)]), self.arms)[0])
         index = np.zeros(self.arms)
-        found = self._entry(
+        result = self._entry(
             constants=self.family.constants,
             params=self.policy.params(self.family),
             ledger=self.ledger,
@@ -170,7 +170,7 @@ class Table:
             arm=arm,
             ties=ties,
         )
-        return (*found, index)
+        return (*result, index)
 
     def indices(self, turn: int, rng: chance.Words | None = None) -> np.ndarray[Any, Any]:
         return self.act(INDICES, turn, rng)[3]  # type: ignore[no-any-return]
@@ -234,7 +234,7 @@ def rate_of(mean: float, bound: float) -> float:
 
 
 def d(family: Family, m: float, q: float, spread: float) -> float:
-    """KL between the reward laws of means m and q, from the textbook."""
+    """KL between the reward distributions of means m and q, from the textbook."""
     if isinstance(family, Mirror):
         return d(family.of, -m, -q, spread)
     if family.name == "bounded-exponential":
@@ -344,14 +344,16 @@ WITH_FORMULAS = [
 def test_indices_are_the_formulas(policy: Policy, family: Family, fade: float) -> None:
     ledger = played(family, [5, 6, 9, 15, 40, 300], 3, fade)
     for turn in (400, 100_000):
-        found, expected = (
+        result, expected = (
             Table(policy, family, ledger).indices(turn),
             naive(policy, family, ledger, turn),
         )
         if not family.mean_exists:
             # such bounds grow exponentially: an arm of next to no plays has none
-            found, expected = (np.where(np.abs(x) > 1e100, math.inf, x) for x in (found, expected))
-        assert found == pytest.approx(expected, rel=2e-9, abs=2e-9)
+            result, expected = (
+                np.where(np.abs(x) > 1e100, math.inf, x) for x in (result, expected)
+            )
+        assert result == pytest.approx(expected, rel=2e-9, abs=2e-9)
 
 
 def test_named_divergence_on_scaled_rewards() -> None:
@@ -367,8 +369,8 @@ def test_named_divergence_on_scaled_rewards() -> None:
         "gaussian": (lambda m, q: 2.0 * (m - q) ** 2, math.inf),
     }
     for name, (form, top) in forms.items():
-        found = Table(KLUCB(divergence=name), family, ledger).indices(100)
-        for n, m, index in zip(ledger.plays, ledger.sums / ledger.plays, found, strict=True):
+        result = Table(KLUCB(divergence=name), family, ledger).indices(100)
+        for n, m, index in zip(ledger.plays, ledger.sums / ledger.plays, result, strict=True):
             scaled = largest(
                 lambda q, n=n, m=m, form=form: n * form(m / 10.0, q), m / 10.0, math.log(100), top
             )

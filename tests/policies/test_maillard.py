@@ -59,8 +59,8 @@ def softmax(rewards, divergence, spared=0.0):
 def test_chances_are_their_definition(policy, family, divergence, spared):
     seat = taught(policy, family, REWARDS)
     seat.ask(18)
-    found = [seat.propensity(18, arm) for arm in range(4)]
-    assert found == pytest.approx(softmax(REWARDS, divergence, spared), rel=1e-9)
+    result = [seat.propensity(18, arm) for arm in range(4)]
+    assert result == pytest.approx(softmax(REWARDS, divergence, spared), rel=1e-9)
     rest = softmax([REWARDS[0], REWARDS[1], REWARDS[3]], divergence, spared)
     among = [seat.propensity(18, arm, (2,)) for arm in (0, 1, 3)]
     assert among == pytest.approx(rest, rel=1e-9)
@@ -88,7 +88,7 @@ def naive_draw(rng, rewards, arms, plus, high=1.0, low=0.0):
 
 
 @pytest.mark.parametrize("plus", [False, True])
-def test_exp_ts_draws_by_its_law_and_knows_its_chances(plus):
+def test_exp_ts_draws_by_its_distribution_and_knows_its_chances(plus):
     rng, draws = np.random.default_rng(5), 2_000
     twin, own = np.zeros(4), np.zeros(4)
     policy = ExpTSPlus() if plus else ExpTS()
@@ -108,7 +108,7 @@ def test_exp_ts_draws_by_its_law_and_knows_its_chances(plus):
     assert np.abs(counted / draws - among).max() < 0.04
 
 
-def test_exp_ts_chances_are_those_of_its_law():
+def test_exp_ts_chances_are_those_of_its_distribution():
     """Two arms, by their distribution functions on a fine grid."""
     rewards = [[1, 0, 1, 1, 0], [0, 1, 0]]
     seat = taught(ExpTS(), Bernoulli(), rewards)

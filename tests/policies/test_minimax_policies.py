@@ -32,8 +32,8 @@ def test_ada_ucb_is_its_formula():
             math.sqrt(2 / n * math.log((horizon / h + E) * math.sqrt(math.log(horizon / h + E))))
             for n, h in zip(PLAYS, total, strict=True)
         ]
-        found = taught(policy, Bernoulli(), REWARDS).indices(60)
-        assert found == pytest.approx(MEANS + 0.5 * np.array(bonus))
+        result = taught(policy, Bernoulli(), REWARDS).indices(60)
+        assert result == pytest.approx(MEANS + 0.5 * np.array(bonus))
     assert taught(AdaUCB(), Gaussian(3.0), REWARDS).params[0] == 3.0
 
 
@@ -45,9 +45,9 @@ def test_the_logarithm_of_ada_ucb_at_published_values():
 
 
 def test_the_light_tailed_bonus_falls_with_one_over_n():
-    found = taught(LightTailed(1_000, eta=0.2), Bernoulli(), REWARDS).indices(9)
+    result = taught(LightTailed(1_000, eta=0.2), Bernoulli(), REWARDS).indices(9)
     bonus = 0.5 * math.sqrt(0.2 * 1_000 * math.log(1_000) / 4) / PLAYS
-    assert found == pytest.approx(MEANS + bonus)
+    assert result == pytest.approx(MEANS + bonus)
 
 
 def test_mots_draws_are_clipped_normals():
@@ -58,10 +58,13 @@ def test_mots_draws_are_clipped_normals():
         width = 0.5 / math.sqrt(0.9999 * n)
         cap = MEANS[a] + 0.5 * math.sqrt(2 / n * math.log(200 / (4 * n)))
         assert drawn[:, a].max() <= cap + 1e-12
-        law, below = stats.norm(MEANS[a], width), drawn[:, a] < cap - 1e-12
-        share = law.cdf(cap)
+        distribution, below = stats.norm(MEANS[a], width), drawn[:, a] < cap - 1e-12
+        share = distribution.cdf(cap)
         assert below.mean() == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / 1_500))
-        cut = stats.kstest(drawn[below, a], lambda x, law=law, share=share: law.cdf(x) / share)
+        cut = stats.kstest(
+            drawn[below, a],
+            lambda x, distribution=distribution, share=share: distribution.cdf(x) / share,
+        )
         assert cut.pvalue > 1e-6
 
 
@@ -81,10 +84,10 @@ def test_ucboost_is_the_least_of_three_bounds_and_above_kl():
     )
     for p in (0.0, 0.01, 0.3, 0.7, 0.98):
         for level in (1e-3, 0.05, 0.4, 3.0):
-            found = boosted_bound(p, level)
+            result = boosted_bound(p, level)
             bounds = [largest(distance, p, level) for distance in distances]
-            assert found == pytest.approx(min(bounds), abs=1e-7), (p, level)
-            assert largest(kl, p, level) - 1e-9 <= found <= 1.0
+            assert result == pytest.approx(min(bounds), abs=1e-7), (p, level)
+            assert largest(kl, p, level) - 1e-9 <= result <= 1.0
     assert boosted_bound(1.0, 0.1) == 1.0
 
 
@@ -138,10 +141,10 @@ def test_kl_ucb_switch_is_its_formula():
                 )
             else:
                 expected.append(np.mean(row) + math.sqrt(level / (2 * n)))
-        found = seat.indices(15)
-        assert found.max() == pytest.approx(max(expected), abs=1e-5)
-        raced = np.isfinite(found)
-        assert found[raced] == pytest.approx(np.array(expected)[raced], abs=1e-5)
+        result = seat.indices(15)
+        assert result.max() == pytest.approx(max(expected), abs=1e-5)
+        raced = np.isfinite(result)
+        assert result[raced] == pytest.approx(np.array(expected)[raced], abs=1e-5)
     assert CELLS % 4 == 0  # the rewards lie on the grid
 
 

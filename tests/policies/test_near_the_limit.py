@@ -76,8 +76,8 @@ def test_the_exact_index_is_where_playing_on_is_worth_nothing(small_tables, prio
         for wins in range(played + 1):
             for losses in range(played + 1 - wins):
                 a, b = prior[0] + wins, prior[1] + losses
-                found = exact.exact_index(params, played, a, b)
-                assert found == pytest.approx(naive_index(a, b, HORIZON - played), abs=3e-5)
+                result = exact.exact_index(params, played, a, b)
+                assert result == pytest.approx(naive_index(a, b, HORIZON - played), abs=3e-5)
 
 
 def test_between_the_counts_of_the_table_and_beyond_them(small_tables):
@@ -110,16 +110,17 @@ def test_optimistic_indices_solve_their_equation(turn):
     seat = taught(OptimisticGittins(), Bernoulli(), [[1, 1, 0], [0, 0, 0, 0, 1], []])
     discount = 1.0 - 1.0 / turn
     for (a, b), level in zip([(3, 2), (2, 5), (1, 1)], seat.indices(turn), strict=True):
-        law = stats.beta(a, b)
-        most = level * law.cdf(level) + integrate.quad(lambda x: x * law.pdf(x), level, 1.0)[0]  # noqa: B023
+        distribution = stats.beta(a, b)
+        above = integrate.quad(lambda x, density=distribution.pdf: x * density(x), level, 1.0)[0]
+        most = level * distribution.cdf(level) + above
         assert level == pytest.approx((1.0 - discount) * a / (a + b) + discount * most, abs=1e-9)
 
 
 def test_optimistic_indices_of_gaussian_rewards():
     seat = taught(OptimisticGittins(), Gaussian(1.0, prior=(0.0, 1.0)), [[1.0, 0.4], [-0.2]])
     for (mean, worth), level in zip([(1.4 / 3, 3), (-0.1, 2)], seat.indices(50), strict=True):
-        law = stats.norm(mean, 1.0 / math.sqrt(worth))
-        hope = integrate.quad(lambda x: (x - level) * law.pdf(x), level, level + 12.0)[0]  # noqa: B023
+        distribution = stats.norm(mean, 1.0 / math.sqrt(worth))
+        hope = integrate.quad(lambda x: (x - level) * distribution.pdf(x), level, level + 12.0)[0]  # noqa: B023
         assert level == pytest.approx(mean + 49.0 * hope, rel=1e-3)
 
 
@@ -144,11 +145,11 @@ def test_poker_by_its_formula():
 
 def test_poker_plays_two_arms_twice_first_and_an_untried_arm_by_the_others():
     assert sorted(taught(POKER(9), Bernoulli(), [[1], []]).indices(2)) == [1.0, 2.0]
-    found = taught(POKER(50), Bernoulli(), [[1, 0, 1], [0, 0, 1, 0], []]).indices(8)
+    result = taught(POKER(50), Bernoulli(), [[1, 0, 1], [0, 0, 1, 0], []]).indices(8)
     gain = (2 / 3 - 1 / 4) / math.sqrt(2.0)
     mean, width = (2 / 3 + 1 / 4) / 2, (np.std([1, 0, 1]) + np.std([0, 0, 1, 0])) / 2
     wanted = mean + gain * 43 * stats.norm(mean, width).sf(2 / 3 + gain)
-    assert found[2] == pytest.approx(wanted)
+    assert result[2] == pytest.approx(wanted)
     assert np.isfinite(taught(POKER(9), Bernoulli(), [[1, 1], [1, 1]]).indices(5)).all()
 
 

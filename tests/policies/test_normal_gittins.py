@@ -40,23 +40,25 @@ def worth_of_playing(mean, n, turns, discount=1.0):
 @pytest.mark.parametrize(("n", "k"), [(1, 5), (1, 20), (3, 10), (10, 20)])
 def test_the_finite_index_is_where_playing_is_worth_nothing(n, k):
     """Playing at the index below 0 is worth nothing, and a tenth of a deviation above it is not."""
-    found = lift(FiniteGittins(k).params(Gaussian()), math.log(k / n), correction(n)) / math.sqrt(n)
+    result = lift(FiniteGittins(k).params(Gaussian()), math.log(k / n), correction(n)) / math.sqrt(
+        n
+    )
     error = 0.06 / math.sqrt(n)
-    assert worth_of_playing(-found - error, n, k) < 0.0
-    assert worth_of_playing(-found + error, n, k) > 0.0
+    assert worth_of_playing(-result - error, n, k) < 0.0
+    assert worth_of_playing(-result + error, n, k) > 0.0
 
 
 @pytest.mark.parametrize("discount", [0.5, 0.9])
 def test_normal_gittins_indices_by_value_iteration(discount):
     """v(1) beside another value iteration, that ends where γ^k < 1e-4."""
-    found = NormalGittins(discount=discount).lift(1.0)
+    result = NormalGittins(discount=discount).lift(1.0)
     turns = int(math.log(1e-4) / math.log(discount))
     low, high = 0.0, 3.0
     for _ in range(10):
         middle = 0.5 * (low + high)
         stays = worth_of_playing(-middle, 1, turns, discount) > 0.0
         low, high = (middle, high) if stays else (low, middle)
-    assert found == pytest.approx(0.5 * (low + high), abs=6e-3)
+    assert result == pytest.approx(0.5 * (low + high), abs=6e-3)
 
 
 def test_gaussian_arms_have_their_index_and_nothing_else_matters():

@@ -60,9 +60,9 @@ def test_likelihood_ratio_is_that_over_all_splits(seed) -> None:
         )
 
     slow = [n for n in range(2, 241) if ratio(n) >= math.log(n**1.5 / delta)]
-    found = first_alarm(GLRTest(delta=delta, every=1), rewards)
-    assert found == slow[0]
-    assert 90 < found < 140
+    result = first_alarm(GLRTest(delta=delta, every=1), rewards)
+    assert result == slow[0]
+    assert 90 < result < 140
 
 
 def test_likelihood_ratio_keeps_a_bounded_grid() -> None:
@@ -148,8 +148,8 @@ def test_a_rival_that_restarts_follows() -> None:
     """KL-UCB loses some 300 here, GLR-klUCB 40 with an error of 5 over six runs."""
     rows = [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1)]
     players = {"local": glr_klucb(3_000, 3), "never": belman.policies.KLUCB()}
-    found = simulate(players, piecewise(rows, 750), 3_000, 6, 3, progress=False)
-    lost = {name: float(found.regret.sel(player=name).isel(turn=-1).mean()) for name in players}
+    result = simulate(players, piecewise(rows, 750), 3_000, 6, 3, progress=False)
+    lost = {name: float(result.regret.sel(player=name).isel(turn=-1).mean()) for name in players}
     assert 2.0 * lost["local"] < 120.0 < lost["never"]
 
 
@@ -158,9 +158,9 @@ def test_weights_of_exp3_s() -> None:
     agent = Agent(["a", "b", "c"], policy=policy, seed=1)
     weights = np.ones(3) / 3.0
     for arm, reward in zip("abcab", (1.0, 0.0, 1.0, 0.5, 1.0), strict=True):
-        place = "abc".index(arm)
+        position = "abc".index(arm)
         likely = 0.8 * weights / weights.sum() + 0.2 / 3.0
-        weights[place] *= math.exp(0.2 * reward / (likely[place] * 3.0))
+        weights[position] *= math.exp(0.2 * reward / (likely[position] * 3.0))
         weights = weights + math.e * 0.01 * weights.sum() / 3.0
         weights = weights / weights.sum()
         agent.tell(arm, reward)

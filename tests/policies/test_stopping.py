@@ -108,8 +108,8 @@ def test_proven_threshold_is_about_what_its_authors_say() -> None:
         2.0 * math.exp(1.0 / z) * (y + math.log(z))
         for z in np.linspace(1.0 / math.log(1.5), 50.0, 100_001)
     )
-    found = thresholds(np.array([100.0]), math.exp(-1.0), 2, rule="proven")[0]
-    assert found == pytest.approx(2.0 * cost + 6.0 * math.log(1.0 + math.log(50.0)), rel=1e-4)
+    result = thresholds(np.array([100.0]), math.exp(-1.0), 2, rule="proven")[0]
+    assert result == pytest.approx(2.0 * cost + 6.0 * math.log(1.0 + math.log(50.0)), rel=1e-4)
     assert (np.diff(thresholds(np.arange(1.0, 1e4), 0.1, 5, rule="proven")) >= 0.0).all()
 
 

@@ -13,7 +13,7 @@ from tests.policies.test_index_policies import Table, played
 
 def test_index_is_the_distance_between_quartiles() -> None:
     ledger = played(Bernoulli(), [1, 5, 40, 300], 3)
-    found = Table(WidestBelief(), Bernoulli(), ledger).indices(9)
+    result = Table(WidestBelief(), Bernoulli(), ledger).indices(9)
     wanted = [stats.beta.isf(0.25, *row) - stats.beta.ppf(0.25, *row) for row in ledger.beliefs]
-    assert found == pytest.approx(wanted, rel=1e-9)
-    assert np.argmax(found) == 0
+    assert result == pytest.approx(wanted, rel=1e-9)
+    assert np.argmax(result) == 0

@@ -223,7 +223,7 @@ def test_kernels_are_those_of_the_policy_inside(policy: Wrapper) -> None:
         none_closed = np.zeros(0, dtype=np.bool_)
         deal = Deal.blank(ARMS, FAMILY.dimension)
         with np.errstate(all="ignore"):
-            found = {
+            result = {
                 "indices": lambda: call(*seen, *clock, rng, out),
                 "choose": lambda: call(player.kernels, *seen, *clock, rng, out),
                 "propensity": lambda: call(*seen, *clock, none_closed, 1, 1),
@@ -231,7 +231,9 @@ def test_kernels_are_those_of_the_policy_inside(policy: Wrapper) -> None:
                 "finished": lambda: bool(call(*seen)),
                 "deal": lambda: call(player.kernels, *seen, *clock, 10.0, rng, deal),
             }[name]()
-        return plain([np.array([found], dtype=np.float64) if found is not None else 0, out, *deal])
+        return plain(
+            [np.array([result], dtype=np.float64) if result is not None else 0, out, *deal]
+        )
 
     skipped = {"refresh", "learn"}  # by which it was taught: what is kept inside is compared above
     if isinstance(policy, Forced):

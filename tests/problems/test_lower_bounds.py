@@ -31,7 +31,7 @@ def least_evidence(problem: Stationary, m: int, shares: np.ndarray) -> float:
     """By definition, with a search over x for every pair."""
     family, means = problem.family, np.array(problem.means)
     order = np.argsort(-means)
-    found = math.inf
+    result = math.inf
     for a in order[:m]:
         for b in order[m:]:
 
@@ -40,13 +40,13 @@ def least_evidence(problem: Stationary, m: int, shares: np.ndarray) -> float:
                     b
                 ] * family.reward_divergence(means[b], x)
 
-            found = min(
-                found,
+            result = min(
+                result,
                 minimize_scalar(
                     total, bounds=(means[b], means[a]), method="bounded", options={"xatol": 1e-12}
                 ).fun,
             )
-    return found
+    return result
 
 
 def brute(problem: Stationary, m: int) -> float:
@@ -62,14 +62,14 @@ def brute(problem: Stationary, m: int) -> float:
     for seed in range(2):
         z = np.random.default_rng(seed).normal(size=problem.arms - 1)
         for _ in range(6):  # a simplex that has shrunk on a ridge is spread out anew
-            found = minimize(
+            result = minimize(
                 loss,
                 z,
                 method="Nelder-Mead",
                 options={"xatol": 1e-10, "fatol": 1e-13, "maxiter": 1_500},
             )
-            z = found.x
-        best = min(best, found.fun)
+            z = result.x
+        best = min(best, result.fun)
     return math.exp(best)
 
 
@@ -183,9 +183,9 @@ def test_nested_bisection() -> None:
 
     y = brentq(excess, 1e-8, d(means[0], means[1]) * 0.99, xtol=1e-16)
     wanted = (1.0 + sum(ratios(y))) / y
-    found = characteristic_time(belman.problems.bernoulli(means))
-    assert found.turns == pytest.approx(wanted, rel=1e-6)
-    assert found.proportions.sum() == pytest.approx(1.0)
+    result = characteristic_time(belman.problems.bernoulli(means))
+    assert result.turns == pytest.approx(wanted, rel=1e-6)
+    assert result.proportions.sum() == pytest.approx(1.0)
 
 
 def test_edges() -> None:

@@ -50,19 +50,24 @@ def test_bad_input_is_refused(settings, words):
 
 
 def test_the_start_is_computed_or_burnt_in():
-    """Bernoulli arrivals and services: the stationary law solves its balance equations; otherwise
-    the genie plays first.
+    """Bernoulli arrivals and services: the stationary distribution solves its balance equations;
+    otherwise the genie plays first.
     """
-    problem = belman.problems.queue([0.5, 0.3], 0.35, arrival_law="bernoulli")
+    problem = belman.problems.queue([0.5, 0.3], 0.35, arrival_distribution="bernoulli")
     turns, (ratio,) = problem.start
     up, down = 0.35 * 0.5, 0.5 * 0.65
     assert turns == 0
     assert ratio == pytest.approx(up / down)
     for other in (
         belman.problems.queue([0.5, 0.3], 0.35),
-        belman.problems.queue([0.5, 0.3], 0.35, arrival_law="bernoulli", service_law="geometric"),
         belman.problems.queue(
-            [[0.5, 0.3], [0.3, 0.5]], [0.35, 0.1], arrival_law="bernoulli", weighting="length"
+            [0.5, 0.3], 0.35, arrival_distribution="bernoulli", service_distribution="geometric"
+        ),
+        belman.problems.queue(
+            [[0.5, 0.3], [0.3, 0.5]],
+            [0.35, 0.1],
+            arrival_distribution="bernoulli",
+            weighting="length",
         ),
     ):
         turns, ratios = other.start
@@ -85,7 +90,9 @@ def test_what_matching_by_lengths_can_bear():
 
 @pytest.mark.parametrize("constants", ["bernoulli", "geometric", "exponential"])
 def test_a_queue_travels_to_other_processes(constants):
-    problem = belman.problems.queue([[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_law=constants)
+    problem = belman.problems.queue(
+        [[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_distribution=constants
+    )
     there = pickle.loads(pickle.dumps(problem))
     assert there == problem
     assert hash(there) == hash(problem)

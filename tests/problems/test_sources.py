@@ -45,7 +45,7 @@ def test_corruption_misleads_and_without_a_budget_nothing_is_changed():
     false = simulate(players, corrupted(COINS, 60), 1_500, 40, 3, progress=False)
     true = simulate(players, corrupted(COINS, 0), 1_500, 40, 3, progress=False)
     plain = simulate(players, COINS, 1_500, 40, 3, progress=False)
-    last = {name: found.regret.isel(turn=-1) for name, found in (("f", false), ("t", true))}
+    last = {name: result.regret.isel(turn=-1) for name, result in (("f", false), ("t", true))}
     assert (last["t"] == plain.regret.isel(turn=-1)).all()
     assert (true.reward == plain.reward).all()
     lost = last["f"].mean("run").to_series()

@@ -14,20 +14,20 @@ from tests.waiting import HANG
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("client")) as found:
-        yield found
+    with running(tmp_path_factory.mktemp("client")) as result:
+        yield result
 
 
 @pytest.fixture(scope="module")
 def client(service):
-    with belman.Client(service.url, retries=3, timeout=HANG) as found:
-        yield found
+    with belman.Client(service.url, retries=3, timeout=HANG) as result:
+        yield result
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """The time of the access control, which stands still until it is set."""
-    found = SimpleNamespace(now=100.0, perf_counter=time.perf_counter)
-    found.monotonic = lambda: found.now
-    monkeypatch.setattr("belman.service.access.time", found)
-    return found
+    result = SimpleNamespace(now=100.0, perf_counter=time.perf_counter)
+    result.monotonic = lambda: result.now
+    monkeypatch.setattr("belman.service.access.time", result)
+    return result

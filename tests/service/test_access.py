@@ -22,14 +22,14 @@ OPEN = {"/healthz", "/readyz"}
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("closed"), require_keys=True) as found:
-        found.keys = keys_of(found.storage)
-        made = found.send(
-            "POST", "/api/studies", {"name": "one", "arms": ["a", "b"]}, key=found.keys[Role.ADMIN]
+    with running(tmp_path_factory.mktemp("closed"), require_keys=True) as result:
+        result.keys = keys_of(result.storage)
+        made = result.send(
+            "POST", "/api/studies", {"name": "one", "arms": ["a", "b"]}, key=result.keys[Role.ADMIN]
         )
         assert made.status == 201
-        open_study("one", storage=found.storage).publish(10)
-        yield found
+        open_study("one", storage=result.storage).publish(10)
+        yield result
 
 
 def routes(service):
@@ -45,10 +45,10 @@ def test_every_route_asks_for_its_role(service):
     """A route that is open, or lets the role below its own in, or does not let its own in, is found
     here.
     """
-    found = routes(service)
-    assert len(found) >= 22
+    result = routes(service)
+    assert len(result) >= 22
     before = service.send("GET", "/api/studies/one", key=service.keys[Role.READ]).json
-    for method, path, what in found:
+    for method, path, what in result:
         if path in OPEN:
             assert service.send(method, path).status == 200
             continue
@@ -134,28 +134,30 @@ def test_no_answer_and_no_export_shows_a_secret(service, tmp_path):
 
 def test_wrong_keys_are_slowed_down(tmp_path, clock):
     with running(tmp_path, require_keys=True) as service:
-        found = [service.send("GET", "/api/studies", key=f"belman_0_{i}").status for i in range(15)]
-        assert found[0] == 401
-        assert found[-1] == 429
+        result = [
+            service.send("GET", "/api/studies", key=f"belman_0_{i}").status for i in range(15)
+        ]
+        assert result[0] == 401
+        assert result[-1] == 429
         assert service.send("GET", "/healthz").status == 200
 
 
 def test_the_rate_of_one_caller(tmp_path, clock):
     with running(tmp_path, rate=2.0) as service:
-        found = [service.send("GET", "/api/studies") for _ in range(8)]
-        assert found[0].status == 200
-        assert found[-1].status == 429
-        assert found[-1].headers["retry-after"] == "1"
+        result = [service.send("GET", "/api/studies") for _ in range(8)]
+        assert result[0].status == 200
+        assert result[-1].status == 429
+        assert result[-1].headers["retry-after"] == "1"
 
 
 def test_the_rate_counts_tickets(tmp_path, clock):
     with running(tmp_path, rate=10.0) as service:
         open_study("s", ["a", "b"], storage=service.storage)
-        found = []
+        result = []
         for _ in range(3):
-            found.append(service.send("POST", "/api/studies/s/ask", {"tickets": 30}).status)
+            result.append(service.send("POST", "/api/studies/s/ask", {"tickets": 30}).status)
             clock.now += 0.5  # in which five requests would be allowed
-        assert found == [200, 429, 429]
+        assert result == [200, 429, 429]
         clock.now += 1.0
         tells = [{"ticket": "1-aaaaaa", "reward": 1}] * 40
         assert service.send("POST", "/api/studies/s/tells", {"tells": tells}).status == 200

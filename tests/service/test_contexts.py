@@ -82,8 +82,8 @@ def test_candidates_are_looked_at(dishes):
     for _ in range(10):
         ticket = dishes.ask(context={"age": 30}, candidates=FOOD)
         dishes.tell(ticket, 10.0 - ticket.candidate["price"])
-    found = dishes.explain(context={"age": 30}, candidates=FOOD)
-    assert found["arm"][0] == 0
+    result = dishes.explain(context={"age": 30}, candidates=FOOD)
+    assert result["arm"][0] == 0
     assert len(dishes.beliefs(candidates=FOOD)["P(best)"]) == 2
     with pytest.raises(errors.SettingError, match="give candidates"):
         dishes.explain(context={"age": 30})
@@ -120,12 +120,12 @@ def test_rank_and_reward_once(service, dishes):
     body = {"contextFeatures": [{"age": 31}], "actions": actions, "eventId": "event-1"}
     first = service.send("POST", f"{path(dishes)}/rank", body)
     assert first.status == 201
-    found = json.loads(first.body)
-    assert found["eventId"] == "event-1"
-    assert found["rewardActionId"] == found["ranking"][0]["id"]
-    assert sorted(one["id"] for one in found["ranking"]) == ["a", "b"]
-    assert found["ranking"][0]["probability"] in (0.5, 1.0)
-    assert json.loads(service.send("POST", f"{path(dishes)}/rank", body).body) == found
+    result = json.loads(first.body)
+    assert result["eventId"] == "event-1"
+    assert result["rewardActionId"] == result["ranking"][0]["id"]
+    assert sorted(one["id"] for one in result["ranking"]) == ["a", "b"]
+    assert result["ranking"][0]["probability"] in (0.5, 1.0)
+    assert json.loads(service.send("POST", f"{path(dishes)}/rank", body).body) == result
     for _ in range(2):
         told = service.send("POST", f"{path(dishes)}/events/event-1/reward", {"value": 2.5})
         assert (told.status, told.body) == (204, b"")
@@ -138,9 +138,9 @@ def test_rank_and_reward_once(service, dishes):
 def test_excluded_actions_are_not_ranked(service, dishes):
     actions = [{"id": name, "features": [food]} for name, food in zip("ab", FOOD, strict=True)]
     body = {"actions": actions, "excludedActions": ["a"]}
-    found = json.loads(service.send("POST", f"{path(dishes)}/rank", body).body)
-    assert [one["id"] for one in found["ranking"]] == ["b"]
-    assert len(found["eventId"]) > 10
+    result = json.loads(service.send("POST", f"{path(dishes)}/rank", body).body)
+    assert [one["id"] for one in result["ranking"]] == ["b"]
+    assert len(result["eventId"]) > 10
     none = service.send("POST", f"{path(dishes)}/rank", {**body, "excludedActions": ["a", "b"]})
     assert none.status == 422
 

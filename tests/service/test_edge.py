@@ -48,8 +48,8 @@ def test_weights_have_a_tag_and_an_age(service, study):
 
 def test_segments_have_weights_of_their_own(service, study):
     study.publish(10, segment="phones & tablets")
-    found = study.weights("phones & tablets")
-    assert found.segment == "phones & tablets"
+    result = study.weights("phones & tablets")
+    assert result.segment == "phones & tablets"
     with pytest.raises(StudyError, match="segment='phones'"):
         study.weights("phones")
     assert service.send("GET", f"{path(study)}/weights?segment=%01").status == 422
@@ -161,9 +161,9 @@ def test_from_a_shell(tmp_path):
     url = f"sqlite:///{tmp_path}/studies.db"
 
     def run(*words):
-        found = CliRunner().invoke(command_line, ["study", *words, "--storage", url])
-        assert found.exit_code == 0, found.output
-        return found.output
+        result = CliRunner().invoke(command_line, ["study", *words, "--storage", url])
+        assert result.exit_code == 0, result.output
+        return result.output
 
     run("create", "button", "--arms", "blue,green")
     document = run("publish", "button", "--decisions", "100", "--every", "60")

@@ -22,8 +22,8 @@ ASK = b"POST /api/studies/none/ask HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("guarded"), **LIMITS) as found:
-        yield found
+    with running(tmp_path_factory.mktemp("guarded"), **LIMITS) as result:
+        yield result
 
 
 def connect(service):
@@ -32,13 +32,13 @@ def connect(service):
 
 def rest_of(line):
     """All that comes until the other side closes."""
-    found = b""
+    result = b""
     try:
         while more := line.recv(65_536):
-            found += more
+            result += more
     except ConnectionError:
         pass
-    return found
+    return result
 
 
 def status_of(answer):
@@ -116,10 +116,10 @@ def test_a_request_that_comes_in_pieces_is_answered(service):
     with connect(service) as line:
         for piece in (GOOD[:3], GOOD[3:30], GOOD[30:-1], GOOD[-1:] + GOOD):
             line.sendall(piece)
-        found = b""
-        while found.count(b'{"status":"ok"}') < 2:
-            found += line.recv(65_536)
-    assert found.count(b"200 OK") == 2
+        result = b""
+        while result.count(b'{"status":"ok"}') < 2:
+            result += line.recv(65_536)
+    assert result.count(b"200 OK") == 2
 
 
 def test_too_many_connections_are_told_so(service):

@@ -17,15 +17,15 @@ from tests.waiting import HANG
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("once"), require_keys=True) as found:
-        found.keys = keys_of(found.storage)
-        yield found
+    with running(tmp_path_factory.mktemp("once"), require_keys=True) as result:
+        result.keys = keys_of(result.storage)
+        yield result
 
 
 @pytest.fixture
 def client(service):
-    with belman.Client(service.url, service.keys[Role.ADMIN], timeout=HANG) as found:
-        yield found
+    with belman.Client(service.url, service.keys[Role.ADMIN], timeout=HANG) as result:
+        yield result
 
 
 CHANGES = {

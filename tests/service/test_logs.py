@@ -31,8 +31,8 @@ def _as_before(monkeypatch):
 
 def refusals(service):
     lines = service.send("GET", "/metrics").body.decode().splitlines()
-    (found,) = [line for line in lines if line.startswith("belman_refused_outcomes_total ")]
-    return float(found.split()[1])
+    (result,) = [line for line in lines if line.startswith("belman_refused_outcomes_total ")]
+    return float(result.split()[1])
 
 
 def test_every_refused_outcome_is_counted_and_logged_at_a_decent_pace(tmp_path, caplog):
@@ -78,8 +78,8 @@ def test_requests_are_logged_if_asked_for(tmp_path, style, monkeypatch):
     assert len(lines) == 3
     assert stream.getvalue().replace("\n", "").isprintable()
     if style == "json":
-        found = [json.loads(line) for line in stream.getvalue().splitlines()]
-        (first, *_) = [one for one in found if one["logger"] == "belman.service.access"]
+        result = [json.loads(line) for line in stream.getvalue().splitlines()]
+        (first, *_) = [one for one in result if one["logger"] == "belman.service.access"]
         wanted = {"method": "GET", "path": "/api/studies", "status": 200, "caller": "127.0.0.1"}
         assert first["level"] == "INFO"
         assert {name: first[name] for name in wanted} == wanted

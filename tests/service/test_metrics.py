@@ -81,5 +81,5 @@ def test_the_board_for_grafana_asks_for_counters_that_there_are(service):
         used = {name for group in by for name in group.split(", ")}
         assert used | set(re.findall(r"(\w+)=~?", expr)) <= labels, expr
         assert expr.count("(") == expr.count(")")
-    places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in board["panels"]]
-    assert len(set(places)) == len(places) == len({one["id"] for one in board["panels"]})
+    positions = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in board["panels"]]
+    assert len(set(positions)) == len(positions) == len({one["id"] for one in board["panels"]})

@@ -17,9 +17,9 @@ PROBLEM = "application/problem+json"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("openapi")) as found:
-        found.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
-        yield found
+    with running(tmp_path_factory.mktemp("openapi")) as result:
+        result.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
+        yield result
 
 
 def document(service):

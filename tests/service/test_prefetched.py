@@ -37,12 +37,12 @@ def requests_of(client, monkeypatch):
 
 
 def test_threads_get_each_ticket_once_with_few_requests(client, study, near, monkeypatch):
-    sent, found = requests_of(client, monkeypatch), []
+    sent, result = requests_of(client, monkeypatch), []
     with study.prefetched(32, oldest=HANG) as ahead:
 
         def work():
             for _ in range(100):
-                found.append(ahead.ask())
+                result.append(ahead.ask())
                 assert ahead.counts.here <= 32
 
         threads = [threading.Thread(target=work) for _ in range(4)]
@@ -51,10 +51,10 @@ def test_threads_get_each_ticket_once_with_few_requests(client, study, near, mon
         for thread in threads:
             thread.join(HANG)
         wait_until(lambda: near.outstanding == 400 + ahead.counts.here)
-    assert len({ticket.id for ticket in found}) == len(found) == 400
+    assert len({ticket.id for ticket in result}) == len(result) == 400
     assert len(sent) < 100
     assert near.outstanding == near.status()["asked"] == 400
-    assert study.tell_many([(ticket, 1.0) for ticket in found]) == [True] * 400
+    assert study.tell_many([(ticket, 1.0) for ticket in result]) == [True] * 400
     near.check()
 
 
@@ -124,15 +124,15 @@ def test_a_refusal_of_before_the_ask_is_not_raised_to_it(study, near, monkeypatc
         first.start()
         assert refused.wait(HANG)
         near.resume()
-        found, waits, want = [], threading.Event(), ahead._want
+        result, waits, want = [], threading.Event(), ahead._want
         monkeypatch.setattr(ahead, "_want", lambda: (want(), waits.set()))
-        second = threading.Thread(target=lambda: found.append(ahead.ask().arm))
+        second = threading.Thread(target=lambda: result.append(ahead.ask().arm))
         second.start()
         assert waits.wait(HANG)
         resumed.set()
         second.join(HANG)
         first.join(HANG)
-    assert found[0] in ("blue", "green")
+    assert result[0] in ("blue", "green")
 
 
 def test_without_the_service_asks_fail_and_closing_says_so(client, study, monkeypatch):
@@ -190,6 +190,6 @@ else:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stderr
-    found = done.stdout.split()
-    assert len(set(found)) == len(found) == 60
-    assert {ticket.id for ticket in near.tickets()} == set(found)
+    result = done.stdout.split()
+    assert len(set(result)) == len(result) == 60
+    assert {ticket.id for ticket in near.tickets()} == set(result)

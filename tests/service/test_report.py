@@ -16,15 +16,15 @@ def test_a_client_gets_the_report_of_the_study(service, client):
     study = client.create("verdict", ["blue", "green"], control="blue", stop_when=rule, seed=1)
     for i, ticket in enumerate(study.ask(20)):
         study.tell(ticket, i % 2)
-    found = study.report(0.9)
+    result = study.report(0.9)
     own = open_study("verdict", storage=service.storage)
     theirs = json.loads(own.report(0.9).to_json())
-    for moment in (found, theirs):
+    for moment in (result, theirs):
         moment.pop("time")
-    assert found == theirs
-    assert (found["control"], found["rule"]) == ("blue", belman.spec.describe(rule))
-    assert found["state"] == "running"
-    row = found["arms"][1]
+    assert result == theirs
+    assert (result["control"], result["rule"]) == ("blue", belman.spec.describe(rule))
+    assert result["state"] == "running"
+    row = result["arms"][1]
     assert {"id", "colour", "asked", "told", "share", "credible", "anytime"} <= row.keys()
     assert set(row["lift"]) == {"absolute", "relative", "beats"}
     assert study.report(control="green")["control"] == "green"
@@ -43,10 +43,10 @@ def test_guard_rails_segments_and_shipping_by_the_client(service, client):
         refund = float(ticket.arm == "red")
         study.tell(ticket, i % 2, metrics={"refund": refund})
     assert {round(one.probability, 9) for one in study.ask(20)} == {0.2, 0.8}  # red is out of play
-    found = study.report(by="device")
-    assert (found["attributes"], found["segments"]["attribute"]) == (["device"], "device")
-    assert {row["arm"] for row in found["guards"]} == {"blue", "green", "red"}
-    assert found["floors"][0] == {"arm": "blue", "share": 0.2}
+    result = study.report(by="device")
+    assert (result["attributes"], result["segments"]["attribute"]) == (["device"], "device")
+    assert {row["arm"] for row in result["guards"]} == {"blue", "green", "red"}
+    assert result["floors"][0] == {"arm": "blue", "share": 0.2}
     study.ship("green", "decided", key="k")
     study.ship("green", "decided", key="k")
     assert study.status()["shipped"] == "green"

@@ -28,10 +28,10 @@ def test_a_restore_is_said_everywhere_and_mended_by_one_request(tmp_path):
             ("GET", PATH, None),
             ("POST", f"{PATH}/pause", {}),
         ):
-            found = send(method, path, body)
-            assert found.status == 409
-            assert found.json["type"].endswith("restored")
-            assert "POST …/reopen" in found.json["detail"]
+            result = send(method, path, body)
+            assert result.status == 409
+            assert result.json["type"].endswith("restored")
+            assert "POST …/reopen" in result.json["detail"]
         assert send("GET", "/readyz").status == 503
         with pytest.raises(errors.RestoredError):
             elsewhere.ask()

@@ -17,8 +17,8 @@ SQL = "'; DROP TABLE belman_events; --"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("service")) as found:
-        yield found
+    with running(tmp_path_factory.mktemp("service")) as result:
+        yield result
 
 
 @pytest.fixture

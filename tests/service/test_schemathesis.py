@@ -17,10 +17,10 @@ schemathesis = pytest.importorskip(
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("fuzz")) as found:
-        found.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
-        found.send("POST", "/api/studies/one/publish", {"decisions": 10})
-        yield found
+    with running(tmp_path_factory.mktemp("fuzz")) as result:
+        result.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
+        result.send("POST", "/api/studies/one/publish", {"decisions": 10})
+        yield result
 
 
 @pytest.mark.slow

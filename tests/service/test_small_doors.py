@@ -113,7 +113,7 @@ def test_an_event_of_a_newer_belman_is_said_in_the_log_of_the_service(tmp_path, 
 def test_only_configured_proxies_say_from_where_a_request_comes(tmp_path, clock, proxies, last):
     """Wrong keys are slowed down by address, which a caller could otherwise make up."""
     with running(tmp_path, require_keys=True, proxies=proxies) as service:
-        found = [
+        result = [
             service.send(
                 "GET",
                 "/api/studies",
@@ -122,7 +122,7 @@ def test_only_configured_proxies_say_from_where_a_request_comes(tmp_path, clock,
             ).status
             for i in range(15)
         ]
-    assert found[-1] == last
+    assert result[-1] == last
 
 
 def test_readiness_is_looked_at_once_a_moment_and_its_callers_are_slowed_down(tmp_path, clock):
@@ -130,8 +130,8 @@ def test_readiness_is_looked_at_once_a_moment_and_its_callers_are_slowed_down(tm
     with running(tmp_path, clock=lambda: now[0]) as service:
         real, looks = service.storage.execute, []
         service.storage.execute = lambda *sql: looks.append(sql) or real(*sql)
-        found = [service.send("GET", "/readyz").status for _ in range(25)]
-        assert (found[0], found[-1], len(looks)) == (200, 429, 1)
+        result = [service.send("GET", "/readyz").status for _ in range(25)]
+        assert (result[0], result[-1], len(looks)) == (200, 429, 1)
         clock.now += 1.0
         now[0] += 1.0
         assert service.send("GET", "/readyz").status == 200

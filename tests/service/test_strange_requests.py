@@ -52,8 +52,8 @@ def test_excluded_actions_are_looked_up_and_not_gone_through(service, client, mo
 
     many = [context_models.Action.model_construct(id=f"a{i}") for i in range(100)]
     names = [Name(f"b{i}") for i in range(100)]
-    found = context_models.RankBody.model_construct(actions=many, excludedActions=names)
-    assert found.chosen_from() == many
+    result = context_models.RankBody.model_construct(actions=many, excludedActions=names)
+    assert result.chosen_from() == many
     assert len(compared) < 10
 
 

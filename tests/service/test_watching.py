@@ -21,9 +21,9 @@ from tests.waiting import HANG, wait_until
 
 @pytest.fixture
 def service(tmp_path):
-    with running(tmp_path, max_streams=4, max_streams_per_key=3) as found:
-        found.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
-        yield found
+    with running(tmp_path, max_streams=4, max_streams_per_key=3) as result:
+        result.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
+        yield result
 
 
 def test_asks_are_answered_while_every_reader_is_stuck(service, monkeypatch):
@@ -37,17 +37,17 @@ def test_asks_are_answered_while_every_reader_is_stuck(service, monkeypatch):
     monkeypatch.setattr(Study, "beliefs", wait)
     paths = [f"/api/studies/one/beliefs?level={0.5 + i / 100}" for i in range(20)]
     with ThreadPoolExecutor(20) as readers:
-        found = [readers.submit(service.send, "GET", path) for path in paths]
+        result = [readers.submit(service.send, "GET", path) for path in paths]
         try:
-            wait_until(lambda: stuck or any(one.done() for one in found))
-            assert stuck, found[0].result().body
+            wait_until(lambda: stuck or any(one.done() for one in result))
+            assert stuck, result[0].result().body
             ticket = service.send("POST", "/api/studies/one/ask", {}).json["tickets"][0]["id"]
             told = service.send("POST", "/api/studies/one/tell", {"ticket": ticket, "reward": 1})
             assert told.json == {"news": True}
             assert service.send("POST", "/api/studies/one/pause", {}).json["paused"]
         finally:
             go_on.set()
-        assert all(one.result().status == 200 for one in found)
+        assert all(one.result().status == 200 for one in result)
 
 
 def test_beliefs_are_worked_out_once_until_the_study_moves(service, monkeypatch):
@@ -58,8 +58,8 @@ def test_beliefs_are_worked_out_once_until_the_study_moves(service, monkeypatch)
         return real(self, *given, **chosen)
 
     monkeypatch.setattr(Study, "beliefs", counted)
-    found = [service.send("GET", "/api/studies/one/beliefs").body for _ in range(5)]
-    assert len(set(found)) == len(made) == 1
+    result = [service.send("GET", "/api/studies/one/beliefs").body for _ in range(5)]
+    assert len(set(result)) == len(made) == 1
     service.send("POST", "/api/studies/one/ask", {})
     service.send("GET", "/api/studies/one/beliefs")
     service.send("GET", "/api/studies/one/beliefs?level=0.5")

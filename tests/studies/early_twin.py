@@ -40,7 +40,7 @@ class EarlyTwin:
     def _age(self, slip: Slip, now: float) -> int:
         return math.floor(now / self.width) - math.floor(slip.asked / self.width)
 
-    def law(self, now: float) -> tuple[list[float], list[float]]:
+    def distribution(self, now: float) -> tuple[list[float], list[float]]:
         """F at the edges of the cells, and ln(1 + v), v its variance over its square."""
         told = [slip for slip in self.slips.values() if slip.reward == 1.0]
         delays = [min(int((slip.told - slip.asked) / self.width), CELLS - 1) for slip in told]
@@ -62,7 +62,7 @@ class EarlyTwin:
 
     def counts(self, arm: Any, now: float) -> tuple[float, float, float]:
         """Successes and failures that the open tickets of an arm count, and the doubt."""
-        cdf, doubt = self.law(now)
+        cdf, doubt = self.distribution(now)
         mine = [s for s in self.slips.values() if s.arm == arm and self.is_open(s, now)]
         won, lost = self.settled(arm, now)
         told = sum(slip.reward == 1.0 for slip in mine)

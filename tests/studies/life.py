@@ -26,10 +26,10 @@ class Life:
     (`first.…`), or time that passes (`clock.now += …`).
     """
 
-    def __init__(self, places: Places, code: str, every: int) -> None:
+    def __init__(self, positions: Places, code: str, every: int) -> None:
         self.clock = Clock()
-        self.worlds = places.worlds(self.clock, every)
-        self.places, self.code, self.every = places, code, every
+        self.worlds = positions.worlds(self.clock, every)
+        self.positions, self.code, self.every = positions, code, every
         self.script: list[str] = []
         self.is_broken = False
         for world in self.worlds:
@@ -75,26 +75,26 @@ class Life:
 def shrunk(life: Life, seconds: float = 60.0) -> DifferenceError | None:
     """Return what the fewest lines of a broken life show that are found in this time."""
     until = time.monotonic() + seconds
-    script, found = life.script, None
+    script, result = life.script, None
     size = max(len(script) // 2, 1)
     while time.monotonic() < until:
         for at in range(len(script) - size, -1, -size):
             fewer = script[:at] + script[at + size :]
             difference = _shown(life, fewer) if fewer else None
             if difference is not None:
-                script, found = fewer, difference
+                script, result = fewer, difference
         if size == 1:
             break
         size //= 2
-    return found
+    return result
 
 
 def _shown(life: Life, script: Sequence[str]) -> DifferenceError | None:
     """Return what a script shows that is lived once more, if it is more than a missing ticket."""
     name = life.code.split("'")[1]
-    life.places.others += 1
+    life.positions.others += 1
     again = Life(
-        life.places, life.code.replace(name, f"{name}/{life.places.others}", 1), life.every
+        life.positions, life.code.replace(name, f"{name}/{life.positions.others}", 1), life.every
     )
     try:
         for text in script:

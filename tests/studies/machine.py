@@ -66,7 +66,7 @@ class Lives(RuleBasedStateMachine):
 
     kinds: tuple[str, ...] = choices.KINDS
     without: frozenset[str] = frozenset()  # calls that are left out
-    places: Places
+    positions: Places
     last: Life  # that was lived
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Lives(RuleBasedStateMachine):
         self.observed: dict[str, float] = {}  # rows as code, and what each counts as
         self.logged: set[str] = set()  # of these, the rows that came with chances
         self.takes_rows = True  # as far as is known
-        self.found: Any = None  # the last weights
+        self.result: Any = None  # the last weights
         self.weighted: tuple[str, ...] = ()  # arms that the last weights name
 
     @initialize(data=st.data(), every=st.sampled_from((1, 3)), watchful=st.booleans())
@@ -85,7 +85,7 @@ class Lives(RuleBasedStateMachine):
         self.drawn: Drawn = data.draw(choices.settings(self.kinds))
         self.watchful = watchful
         try:
-            self.life = Life(self.places, self.drawn.code(f"study {next(NUMBERS)}"), every)
+            self.life = Life(self.positions, self.drawn.code(f"study {next(NUMBERS)}"), every)
         except errors.BelmanError as error:
             COUNTED[f"settings refused: {str(error)[:60]}"] += 1
             hypothesis.reject()
@@ -103,9 +103,9 @@ class Lives(RuleBasedStateMachine):
         operation = code.partition("(")[0]
         if operation.removeprefix("study.") in self.without:
             return REFUSED
-        found = self.life.line(f"{kept}{code}")
-        COUNTED[operation if found is not REFUSED else f"{operation}, refused"] += 1
-        return found
+        result = self.life.line(f"{kept}{code}")
+        COUNTED[operation if result is not REFUSED else f"{operation}, refused"] += 1
+        return result
 
     @rule(some=SOME)
     def again(self, some: int) -> None:
@@ -120,26 +120,26 @@ class Lives(RuleBasedStateMachine):
 
     def _context(self, who: int) -> str:
         contexts = choices.CONTEXTUAL[self.drawn.kind][1]
-        found = contexts[who % len(contexts)]
+        result = contexts[who % len(contexts)]
         has_array = "text" in self.drawn.get("context", "")
-        return found if has_array else re.sub(r", 'text': \[.*?\]", "", found)
+        return result if has_array else re.sub(r", 'text': \[.*?\]", "", result)
 
     def _asked(self, who: int) -> str:
         """The context, and the candidates, of an ask, as code."""
         if self.drawn.kind == "independent":
             return ""
-        found = f"context={self._context(who)}"
+        result = f"context={self._context(who)}"
         if self.drawn.kind == "candidates":
-            found += f", candidates={choices.CANDIDATES[who % len(choices.CANDIDATES)]}"
-        return found
+            result += f", candidates={choices.CANDIDATES[who % len(choices.CANDIDATES)]}"
+        return result
 
     def _ask(self, *arguments: str) -> None:
         self._keep(f"study.ask({_listed(*arguments)})")
 
     def _keep(self, code: str) -> None:
-        found = self.call(code, KEEP)
-        if found is not REFUSED:
-            self.tickets += len(found) if isinstance(found, list) else 1
+        result = self.call(code, KEEP)
+        if result is not REFUSED:
+            self.tickets += len(result) if isinstance(result, list) else 1
 
     def _told(self, some: int, reward: int, metrics: int) -> str:
         """A ticket and what is told of it, as code."""
@@ -366,11 +366,11 @@ class Lives(RuleBasedStateMachine):
         return self.drawn.kind == "segments"
 
     def _weigh(self, code: str) -> None:
-        found = self.call(code)
-        if found is not REFUSED:
-            pairs = zip(found.arms, found.weights, strict=True)
+        result = self.call(code)
+        if result is not REFUSED:
+            pairs = zip(result.arms, result.weights, strict=True)
             self.weighted = tuple(arm for arm, weight in pairs if weight > 0.01)
-            self.found = found
+            self.result = result
 
     @rule(
         some=SOME,
@@ -392,13 +392,13 @@ class Lives(RuleBasedStateMachine):
             if self.drawn.kind == "contexts":
                 in_context = self._context(some + i)
                 attributes = attributes or "None"
-            if self.found is not None and self.found.contexts is not None and in_context:
+            if self.result is not None and self.result.contexts is not None and in_context:
                 name = f"unit {self.rows}"
-                arm = assign(self.found, name, ast.literal_eval(in_context)).arm
-                who = f"{name!r}, {self.found.version}, {arm!r}"
+                arm = assign(self.result, name, ast.literal_eval(in_context)).arm
+                who = f"{name!r}, {self.result.version}, {arm!r}"
             elif self.weighted:
                 arm = self.weighted[(some + i) % len(self.weighted)]
-                who = f"{unit(self.found, arm, some + i)!r}, {self.found.version}, {arm!r}"
+                who = f"{unit(self.result, arm, some + i)!r}, {self.result.version}, {arm!r}"
             else:
                 who = f"'unit {self.rows}', None, {self._arm(some + i)!r}"
             self.rows += 1
@@ -409,8 +409,8 @@ class Lives(RuleBasedStateMachine):
                 rest = [f"clock() - {ago}", attributes or "None", in_context or "None", LOGGED]
             rows.append(f"({_listed(who, str(given), *rest)})")
         key = f"key='rows {self.rows}'" if some % 2 else ""
-        found = self.call(f"study.observe({_listed(f'[{_listed(*rows)}]', key)})")
-        if found is not REFUSED:
+        result = self.call(f"study.observe({_listed(f'[{_listed(*rows)}]', key)})")
+        if result is not REFUSED:
             self.observed |= news
             self.logged |= logged
         elif not self.observed:
@@ -430,10 +430,10 @@ class Lives(RuleBasedStateMachine):
             who = known[some % len(known)]
             row = f"{who}, {self.observed.get(who, self.rewards[0])}"
             given_row = f"[({row}, {given}{f', None, {LOGGED}' if who in self.logged else ''})]"
-            found = self.call(f"study.correct_rows({_listed(given_row, repr('refund'), key)})")
-            if found is not REFUSED and given is not None:
+            result = self.call(f"study.correct_rows({_listed(given_row, repr('refund'), key)})")
+            if result is not REFUSED and given is not None:
                 self.observed[who] = given
-            elif found is not REFUSED:
+            elif result is not REFUSED:
                 self.observed.pop(who, None)
         self.after()
 
@@ -445,7 +445,7 @@ class Lives(RuleBasedStateMachine):
         self.rows += 1
         version, arm = "None", self._arm(some)
         if self.weighted and (some % 3 or self._has_segments):
-            version, arm = str(self.found.version), self.weighted[some % len(self.weighted)]
+            version, arm = str(self.result.version), self.weighted[some % len(self.weighted)]
         row = f"{{'version': {version}, 'arm': {arm!r}, {sums}}}"
         key = key or f"key='sums {self.rows}'"
         self.call(f"study.observe([{row}], {key})")
@@ -519,8 +519,8 @@ def lives(
     """Live so many lives of at most so many steps in these databases: the same ones every time, or
     others. The first difference is raised, by the fewest calls that show it.
     """
-    with closing(Places(urls)) as places:
-        machine: Any = type("Life", (Lives,), {"places": places, **chosen})
+    with closing(Places(urls)) as positions:
+        machine: Any = type("Life", (Lives,), {"positions": positions, **chosen})
         try:
             _live(machine, examples, steps, drawn_anew)
         except DifferenceError as difference:
@@ -569,8 +569,8 @@ def files() -> Iterator[list[str]]:
 @contextmanager
 def server() -> Iterator[list[str]]:
     """Four databases of a PostgreSQL server."""
-    with closing(Postgres()) as found:
-        yield [found.database(f"world{i}") for i in range(4)]
+    with closing(Postgres()) as result:
+        yield [result.database(f"world{i}") for i in range(4)]
 
 
 def main() -> None:
@@ -582,7 +582,7 @@ def main() -> None:
     parser.add_argument("--without", default="", help="calls, or 'retired', to leave out")
     parser.add_argument("--postgresql", action="store_true", help="instead of SQLite")
     given = parser.parse_args()
-    until, found = time.monotonic() + 60.0 * given.minutes, 0
+    until, result = time.monotonic() + 60.0 * given.minutes, 0
     kinds, without = tuple(given.kinds.split(",")), frozenset(given.without.split(","))
     chosen = {"kinds": kinds, "without": without}
     with quickly(), server() if given.postgresql else files() as urls:
@@ -590,12 +590,12 @@ def main() -> None:
             try:
                 lives(urls, 40, given.steps, drawn_anew=True, **chosen)
             except DifferenceError as difference:
-                found += 1
+                result += 1
                 print(f"{difference}\n", flush=True)
     for name, count in sorted(COUNTED.items()):
         print(f"{count:9,}  {name}")
-    print(f"{found} differences")
-    sys.exit(bool(found))
+    print(f"{result} differences")
+    sys.exit(bool(result))
 
 
 if __name__ == "__main__":

@@ -136,59 +136,59 @@ def fitting(drawn: Drawn) -> tuple[str, ...]:
 @st.composite
 def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
     """Settings that a study takes, or refuses as a whole."""
-    found = Drawn()
-    found.kind = draw(st.sampled_from(kinds))
-    independent = found.kind == "independent"
-    along = found.kind in ("contexts", "candidates")
+    result = Drawn()
+    result.kind = draw(st.sampled_from(kinds))
+    independent = result.kind == "independent"
+    along = result.kind in ("contexts", "candidates")
     window = draw(st.sampled_from(["none", *sorted(WINDOWS)]))
     shares = draw(
         st.sampled_from(
-            ["none", "uniform"] if along and found.kind == "candidates" else sorted(SHARES)
+            ["none", "uniform"] if along and result.kind == "candidates" else sorted(SHARES)
         )
     )
     changes = sorted(CHANGES) if independent else ["discount", "drift"] if along else []
     change = draw(st.sampled_from(["none"] * 4 + changes))
     then = draw(st.sampled_from(["none"] * 3 + sorted(RULES))) if independent else "none"
-    found["seed"] = str(draw(st.integers(0, 3)))
+    result["seed"] = str(draw(st.integers(0, 3)))
     if along:
-        model = "linear" if found.kind == "candidates" else draw(st.sampled_from(sorted(MODELS)))
-        found.family = MODELS[model]
+        model = "linear" if result.kind == "candidates" else draw(st.sampled_from(sorted(MODELS)))
+        result.family = MODELS[model]
         is_wide = draw(st.integers(0, 3)) == 3
-        found |= {"model": WIDE[model] if is_wide else repr(model)}
+        result |= {"model": WIDE[model] if is_wide else repr(model)}
         policy = draw(st.sampled_from(FEATURED))
-        if found.kind == "contexts":
-            found |= ALONG[draw(st.sampled_from(sorted(ALONG)))]
+        if result.kind == "contexts":
+            result |= ALONG[draw(st.sampled_from(sorted(ALONG)))]
     else:
         with_money = independent and then == "none"
         families = [name for name in FAMILIES if with_money or name != "money"]
-        found.family = draw(st.sampled_from(families))
-        found |= FAMILIES[found.family][0]
+        result.family = draw(st.sampled_from(families))
+        result |= FAMILIES[result.family][0]
         fits = change in ("none", "discount")
-        policy = draw(st.sampled_from(fitting(found) if fits else POLICIES[:1]))
+        policy = draw(st.sampled_from(fitting(result) if fits else POLICIES[:1]))
         if draw(st.integers(0, 4)) == 4:
-            found["minimise"] = "True"
-    found |= {"policy": policy} | WINDOWS[window] | SHARES[shares] | CHANGES[change] | RULES[then]
+            result["minimise"] = "True"
+    result |= {"policy": policy} | WINDOWS[window] | SHARES[shares] | CHANGES[change] | RULES[then]
     if not independent:
-        found |= CONTEXTUAL[found.kind][0]
-        found.pop("early", None)
-    if found.kind == "contexts" and draw(st.booleans()):
-        found["context"] = "['country', 'age']"  # without an array, which is not published
-    goal = draw(st.sampled_from(GOALS)) if found.kind != "candidates" else "none"
+        result |= CONTEXTUAL[result.kind][0]
+        result.pop("early", None)
+    if result.kind == "contexts" and draw(st.booleans()):
+        result["context"] = "['country', 'age']"  # without an array, which is not published
+    goal = draw(st.sampled_from(GOALS)) if result.kind != "candidates" else "none"
     if goal != "none":
-        found["goal"] = repr(goal)
-    priced = not along and found.family != "money" and change in ("none", "drift", "last")
+        result["goal"] = repr(goal)
+    priced = not along and result.family != "money" and change in ("none", "drift", "last")
     budget = "none"
     if priced and draw(st.integers(0, 3)) == 3:
         budget = draw(st.sampled_from(BUDGETS))
-        found["budget"] = f"{{'refund': {budget!r}}}"
+        result["budget"] = f"{{'refund': {budget!r}}}"
         if change == "none":
-            found["policy"] = policy = "belman.Thompson()"
+            result["policy"] = policy = "belman.Thompson()"
     guard = draw(st.integers(0, 3)) == 3
     if guard:
-        found["guard"] = "{'refund': '< 0.2'}"
-    found.features = {
-        "kind": found.kind, "family": found.family, "policy": policy, "window": window,
+        result["guard"] = "{'refund': '< 0.2'}"
+    result.features = {
+        "kind": result.kind, "family": result.family, "policy": policy, "window": window,
         "shares": shares, "change": change, "rule": then, "guard": str(guard),
         "goal": goal, "budget": budget,
     }  # fmt: skip
-    return found
+    return result

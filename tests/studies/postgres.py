@@ -16,11 +16,15 @@ REASON = "PostgreSQL is not installed (make postgresql)"
 
 def programs() -> Path | None:
     """Where initdb and pg_ctl are, if they are anywhere."""
-    found = shutil.which("initdb")
-    places = [Path(found).resolve().parent] if found else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    result = shutil.which("initdb")
+    positions = [Path(result).resolve().parent] if result else []
+    positions += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next(
-        (place for place in places if (place / "initdb").exists() and (place / "pg_ctl").exists()),
+        (
+            position
+            for position in positions
+            if (position / "initdb").exists() and (position / "pg_ctl").exists()
+        ),
         None,
     )
 

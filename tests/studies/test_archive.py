@@ -138,5 +138,5 @@ def test_of_deletions_at_once_all_with_the_key_are_answered_and_one_without(open
     with ThreadPoolExecutor(callers) as threads:
         assert list(threads.map(deleting, ["mine"] * callers)) == [1] * callers
         opened("one")
-        found = list(threads.map(deleting, [None] * callers))
-    assert sorted(found, key=str) == [1] + [None] * (callers - 1)
+        result = list(threads.map(deleting, [None] * callers))
+    assert sorted(result, key=str) == [1] + [None] * (callers - 1)

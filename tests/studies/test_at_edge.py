@@ -29,12 +29,12 @@ def reward(given: dict[str, Any], arm: Any, i: int) -> float:
 
 def rows(weights: Weights, count: int, first: int = 0, **more: Any) -> list[dict[str, Any]]:
     """What came of units that were assigned at an edge."""
-    found = []
+    result = []
     for i in range(first, first + count):
         arm = belman.assign(weights, f"unit {i}", context(i)).arm
         own = {"unit": f"unit {i}", "version": weights.version, "arm": arm, "context": context(i)}
-        found.append({**own, "reward": reward(context(i), arm, i), **more})
-    return found
+        result.append({**own, "reward": reward(context(i), arm, i), **more})
+    return result
 
 
 def believed(study: Study, i: int = 0) -> list[Any]:
@@ -104,7 +104,7 @@ def test_rows_wait_for_their_window_with_their_context(opened, clock):
         sums[one["arm"]] += total
     told = study._replica.look(lambda state: state.copied())
     close(told, clock.now)
-    assert {arm: told.learnt(place).sum for place, arm in enumerate("abc")} == sums
+    assert {arm: told.learnt(position).sum for position, arm in enumerate("abc")} == sums
     with pytest.raises(TicketError, match="has counted"):
         study.observe([{**first[0], "reward": 9.0}])
     study.check()
@@ -180,10 +180,10 @@ def test_a_log_of_an_edge_is_replayed_by_the_chances_in_each_context(opened):
     study = opened(context=NAMES, floor=0.1, policy=LinTS())
     for turn in range(4):
         study.observe(rows(study.publish(100), 150, 150 * turn))
-    found = study.replay(LinUCB(1.0))
-    assert found.used == 600
-    assert found.low < 0.8
-    assert found.high > 0.5
+    result = study.replay(LinUCB(1.0))
+    assert result.used == 600
+    assert result.low < 0.8
+    assert result.high > 0.5
     bare = opened("bare", context=NAMES)
     bare.observe(rows(bare.publish(100), 60))
     assert bare.report(by="country") is not None
@@ -194,9 +194,9 @@ def test_attributes_split_reports_of_rows_in_contexts(opened):
     for device in ("phone", "desk"):
         first = 0 if device == "phone" else 200
         study.observe(rows(study.publish(100), 120, first, attributes={"device": device}))
-    found = str(study.report(by="device").segments.table())
-    assert "phone" in found
-    assert "desk" in found
+    result = str(study.report(by="device").segments.table())
+    assert "phone" in result
+    assert "desk" in result
 
 
 def test_what_a_study_cannot_learn_or_publish_is_refused(opened):
@@ -249,4 +249,4 @@ def test_evidence_beside_control_counts_the_chances_in_each_context(opened):
     known = study._replica.look(lambda state: state.tally.arms)
     assert sum(arm.assigned for arm in known) == 600
     assert sum(arm.meant for arm in known) == pytest.approx(600)
-    assert not any(found.alarm for found in study.report().findings)
+    assert not any(result.alarm for result in study.report().findings)

@@ -112,7 +112,7 @@ def test_very_many_segments_are_taken_together(opened):
     study = opened(arms=["a", "b"])
     rows = [(arm, i % 2, {"city": f"city {i:03}"}) for i in range(40) for arm in "ab" for _ in "xx"]
     study.record([("a", 1, {"city": "large"}), ("b", 0, {"city": "large"})] * 9 + rows)
-    found = study.report(by="city").segments
-    assert len(found.names) == 31
-    assert {"(others)", "large"} < set(found.names)
-    assert found.plays.sum() == 18 + 160
+    result = study.report(by="city").segments
+    assert len(result.names) == 31
+    assert {"(others)", "large"} < set(result.names)
+    assert result.plays.sum() == 18 + 160

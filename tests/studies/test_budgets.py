@@ -51,12 +51,12 @@ class World:
 
 def best_mixture(arms, each):
     """What an ask earns at most, spending so much on average: the linear program by its corners."""
-    found = [chance for chance, cost in arms.values() if cost <= each]
+    result = [chance for chance, cost in arms.values() if cost <= each]
     for (low, cheap), (high, dear) in itertools.permutations(arms.values(), 2):
         if cheap <= each < dear:
             share = (each - cheap) / (dear - cheap)
-            found.append((1 - share) * low + share * high)
-    return max(found)
+            result.append((1 - share) * low + share * high)
+    return max(result)
 
 
 def spending(study) -> Spending:
@@ -283,15 +283,15 @@ def test_two_studies_with_one_log_decide_by_one_price(opened, clock):
     one = opened("one", arms=list(ARMS), budget={"dollars": 20}, clock=clock)
     two = opened("one", arms=None, clock=clock)
     alone = opened("two", arms=list(ARMS), budget={"dollars": 20}, clock=clock)
-    found = {"both": [], "alone": []}
+    result = {"both": [], "alone": []}
     for turn in range(60):
         clock.now = 225 * DAY + 60.0 * turn
         for name, study in (("both", (one, two)[turn % 2]), ("alone", alone)):
             ticket = study.ask()
             cost = ARMS[ticket.arm][1]
             study.tell(ticket, float(turn % 3 == 0), metrics={"dollars": cost})
-            found[name].append((ticket.arm, ticket.probability))
-    assert found["both"] == found["alone"]
+            result[name].append((ticket.arm, ticket.probability))
+    assert result["both"] == result["alone"]
 
 
 def test_frequencies_are_as_the_logged_chances(opened, clock):
@@ -442,10 +442,10 @@ def test_a_study_without_a_budget_has_no_spending(opened):
 
 def test_the_report_and_its_page_say_what_was_spent(study, clock):
     World(study, clock).day(5, 20)
-    found = study.report()
-    assert found.to_dict()["budget"]["amount"] == 100.0
-    assert any("of 100 dollars are spent today" in note for note in found.notes)
-    assert "dollars, 100.0 a day" in found.to_html()
+    result = study.report()
+    assert result.to_dict()["budget"]["amount"] == 100.0
+    assert any("of 100 dollars are spent today" in note for note in result.notes)
+    assert "dollars, 100.0 a day" in result.to_html()
 
 
 def test_a_copy_of_a_log_is_the_same_study(study, clock, url, tmp_path):
@@ -477,13 +477,13 @@ def test_prices_shift_what_is_believed():
     prices = np.array([0.25, 0.0, -0.1])
     draws = nature.beta(*beliefs.T, size=(1_000_000, 3)) - prices
     often = np.bincount(draws.argmax(axis=1), minlength=3) / len(draws)
-    found = worth_most(belman.families.Bernoulli(), beliefs, prices)
-    assert found == pytest.approx(often, abs=0.0055)
+    result = worth_most(belman.families.Bernoulli(), beliefs, prices)
+    assert result == pytest.approx(often, abs=0.0055)
     huge = worth_most(belman.families.Bernoulli(), beliefs, 1e6 * prices)
     assert huge.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_equal_arms_share_alike():
     beliefs = np.array([[3.0, 3.0]] * 5)
-    found = worth_most(belman.families.Bernoulli(), beliefs, np.full(5, 0.7))
-    assert found == pytest.approx(np.full(5, 0.2), abs=1e-9)
+    result = worth_most(belman.families.Bernoulli(), beliefs, np.full(5, 0.7))
+    assert result == pytest.approx(np.full(5, 0.2), abs=1e-9)

@@ -77,9 +77,9 @@ def test_rows_have_the_chances_of_their_version(storage):
     asks = bulk.asks(seed=3)[weights.version]
     chances = dict(zip(weights.arms, weights.weights, strict=True))
     given = sorted((arm, chances[arm], reward) for _, _, arm, reward in rows)
-    found = [(weights.arms[ask.arm], ask.probability, reward) for ask, reward in asks]
-    assert sorted(found) == given
-    assert found != given  # their order tells nothing
+    result = [(weights.arms[ask.arm], ask.probability, reward) for ask, reward in asks]
+    assert sorted(result) == given
+    assert result != given  # their order tells nothing
     assert study.replay(belman.Uniform()).used == 600
 
 
@@ -90,10 +90,10 @@ def test_rows_and_tickets_are_replayed_together(storage):
         ticket = study.ask()
         study.tell(ticket, float(nature.random() < MEANS[ticket.arm]))
     study.observe(rows_of(study, 300, 1))
-    found = study.replay(belman.Uniform())
-    assert found.used == 400
-    assert found.earned == pytest.approx(study.status()["reward"] / 400)
-    assert found.low < np.mean(list(MEANS.values())) < found.high
+    result = study.replay(belman.Uniform())
+    assert result.used == 400
+    assert result.earned == pytest.approx(study.status()["reward"] / 400)
+    assert result.low < np.mean(list(MEANS.values())) < result.high
 
 
 def test_weights_with_a_zero_allow_no_estimate(storage):
@@ -118,12 +118,12 @@ def test_corrections_hold_for_rows(storage):
     study.observe(rows)
     lost = [(unit, version, arm, 1.0, 0.0) for unit, version, arm, reward in rows if reward]
     study.correct_rows(lost[:-1], "refunds")
-    found = study.replay(belman.Uniform())
-    assert found.earned == pytest.approx(1 / 300)
-    assert found.used == 300
+    result = study.replay(belman.Uniform())
+    assert result.earned == pytest.approx(1 / 300)
+    assert result.used == 300
     study.correct_rows([(*lost[-1][:4], None)], "a robot")
-    found = study.replay(belman.Uniform())
-    assert (found.earned, found.reward, found.used) == (0.0, 0.0, 299)
+    result = study.replay(belman.Uniform())
+    assert (result.earned, result.reward, result.used) == (0.0, 0.0, 299)
 
 
 def test_rows_whose_window_is_open_are_left_out(storage, monkeypatch):
@@ -135,9 +135,9 @@ def test_rows_whose_window_is_open_are_left_out(storage, monkeypatch):
     with pytest.raises(ReplayError):
         study.replay(belman.Uniform())
     monkeypatch.setattr(type(study._replica), "now", lambda self: now + 120.0)
-    found = study.replay(belman.Uniform())
-    assert found.used == 300
-    assert found.earned == pytest.approx(np.mean([reward for *_, reward in rows[:300]]))
+    result = study.replay(belman.Uniform())
+    assert result.used == 300
+    assert result.earned == pytest.approx(np.mean([reward for *_, reward in rows[:300]]))
 
 
 def test_few_rewards_are_kept_and_many_are_not(storage):
@@ -146,9 +146,9 @@ def test_few_rewards_are_kept_and_many_are_not(storage):
     rows = rows_of(study, 300, 1)
     counts = [(*row[:3], float(i % 7)) for i, row in enumerate(rows)]
     study.observe(counts)
-    found = study.replay(belman.Uniform())
-    assert found.used == 300
-    assert found.earned == pytest.approx(np.mean([reward for *_, reward in counts]))
+    result = study.replay(belman.Uniform())
+    assert result.used == 300
+    assert result.earned == pytest.approx(np.mean([reward for *_, reward in counts]))
     other = open_study("amounts", MEANS, "exponential", storage=storage, seed=1, floor=0.2)
     amounts = [(*row[:3], 1.0 + i) for i, row in enumerate(rows_of(other, 300, 1))]
     other.observe(amounts)
@@ -160,10 +160,10 @@ def test_of_very_many_rows_some_are_drawn(storage, monkeypatch):
     study = open_study("study", MEANS, storage=storage, seed=1, floor=0.2)
     lived(study, 2, 300, 1)
     monkeypatch.setattr(rows_as_asks, "MOST_ROWS", 200)
-    found = study.replay(belman.Uniform())
-    assert found.used == 200
-    assert found.earned == pytest.approx(study.status()["reward"] / 600)
-    assert found.low < np.mean(list(MEANS.values())) < found.high
+    result = study.replay(belman.Uniform())
+    assert result.used == 200
+    assert result.earned == pytest.approx(study.status()["reward"] / 600)
+    assert result.low < np.mean(list(MEANS.values())) < result.high
 
 
 def test_arms_of_a_version_are_those_that_there_were(storage):
@@ -173,8 +173,8 @@ def test_arms_of_a_version_are_those_that_there_were(storage):
     study.retire_arm("a")
     study.observe(first)  # of a version that knew neither
     study.observe(rows_of(study, 200, 2))
-    found = study.replay(belman.Uniform())
-    assert found.used == 400
+    result = study.replay(belman.Uniform())
+    assert result.used == 400
 
 
 def test_segments_choose_in_their_own_context(storage):
@@ -182,9 +182,9 @@ def test_segments_choose_in_their_own_context(storage):
     best = {"fr": {"a": 0.9, "b": 0.1}, "de": {"a": 0.1, "b": 0.9}}
     study = open_study("study", ["a", "b"], storage=storage, seed=1, floor=0.3, segments=["land"])
     for turn in range(3):
-        for place, (land, means) in enumerate(best.items()):
+        for position, (land, means) in enumerate(best.items()):
             of = {"segment": {"land": land}}
-            study.observe(rows_of(study, 60, 10 * turn + place, means, **of))
-    found = study.replay(belman.Thompson())
-    assert found.used == 360
-    assert found.reward > 0.7
+            study.observe(rows_of(study, 60, 10 * turn + position, means, **of))
+    result = study.replay(belman.Thompson())
+    assert result.used == 360
+    assert result.reward > 0.7

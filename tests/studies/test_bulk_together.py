@@ -71,9 +71,9 @@ def test_a_corrected_row_of_an_arm_that_is_a_tuple_is_reported(opened):
     units = [f"unit {i}" for i in range(8)]
     study.observe([(*row, 1, at, phone) for row in assigned(study, units)])
     study.correct_rows([(units[0], None, TUPLES[0], 1, 0, phone)], "refund")
-    found = study.report(by="device").segments
-    assert found.names == ("phone",)
-    assert found.plays.sum() == len(units)
+    result = study.report(by="device").segments
+    assert result.names == ("phone",)
+    assert result.plays.sum() == len(units)
 
 
 def test_rows_in_bulk_beyond_the_range_are_counted_as_clipped(opened):

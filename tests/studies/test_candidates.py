@@ -21,11 +21,11 @@ SHELF = [{"price": float(price), "taste": f"taste {price % 3}"} for price in ran
 
 @pytest.fixture
 def study(url):
-    found = belman.open_study(
+    result = belman.open_study(
         "shelf", features=["price", "taste"], uniform_share=0.3, storage=url, seed=7
     )
-    yield found
-    found.storage.close()
+    yield result
+    result.storage.close()
 
 
 def bodies(study):
@@ -64,7 +64,7 @@ def test_tickets_tables_files_and_replays_see_them_whole(study, tmp_path):
 
 
 def test_replays_are_the_same_as_of_whole_candidates(tmp_path, monkeypatch):
-    found = []
+    result = []
     for most in (2_000, 0):
         monkeypatch.setattr(kept_once, "MOST", most)
         url = f"sqlite:///{tmp_path}/{most}.db"
@@ -77,8 +77,8 @@ def test_replays_are_the_same_as_of_whole_candidates(tmp_path, monkeypatch):
                     study.give_back([ticket])
                 else:
                     study.tell(ticket, int(ticket.candidate["price"] > 4))
-            found.append(study.replay(belman.policies.dependent.LinUCB(1.0)))
-    assert found[0] == found[1]
+            result.append(study.replay(belman.policies.dependent.LinUCB(1.0)))
+    assert result[0] == result[1]
 
 
 def test_another_process_knows_the_same(study, url):

@@ -96,13 +96,13 @@ def test_a_restored_file_is_noticed_and_may_be_opened_anew(tmp_path):
         study.tell(lost[0].id, 1)
     study.storage.close()
     again = open_study("study", storage=url, clock=lambda: 1e6)
-    found = again.ask(3)  # of the same numbers, time and arms
-    assert [one[1:] for one in found] == [one[1:] for one in lost]
+    result = again.ask(3)  # of the same numbers, time and arms
+    assert [one[1:] for one in result] == [one[1:] for one in lost]
     for ticket in lost:
         with pytest.raises(errors.UnknownTicketError, match="restored to a time before"):
             again.tell(ticket.id, 1)
     assert again.tell(early.id, 1) is True
-    assert again.tell(found[0].id, 1) is True
+    assert again.tell(result[0].id, 1) is True
     with pytest.raises(errors.StateError, match="is now another one"):
         study.ask()
     again.check()
@@ -111,7 +111,7 @@ def test_a_restored_file_is_noticed_and_may_be_opened_anew(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["moved", "copied", "gone"])
-def test_a_file_that_took_the_place_of_another_is_noticed(tmp_path, how):
+def test_a_file_that_took_the_position_of_another_is_noticed(tmp_path, how):
     """Even where SQLite, which holds the old one open and its pages, would go on as before."""
     path, copy = tmp_path / "studies.db", tmp_path / "copy.db"
     study = open_study("study", ["a", "b"], storage=f"sqlite:///{path}", seed=1)

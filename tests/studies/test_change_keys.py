@@ -12,9 +12,9 @@ from belman.studies import Storage, Study, open_study
 
 @pytest.fixture
 def storage(tmp_path):
-    found = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
-    yield found
-    found.close()
+    result = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    yield result
+    result.close()
 
 
 CHANGES = {

@@ -128,8 +128,8 @@ def test_it_learns_who_likes_what(opened):
 def test_segments_are_seen_and_looked_at(opened):
     study = begun(opened, "segments")
     lived(study, "segments", 150)
-    found = study.segments()
-    arms = dict(zip(found["segment"], found["arm"], strict=True))
+    result = study.segments()
+    arms = dict(zip(result["segment"], result["arm"], strict=True))
     assert arms["country=fr"] == "blue"
     assert arms["country=de"] == "red"
     assert np.argmax(study.beliefs(context={"country": "fr"})["P(best)"]) == 0
@@ -138,18 +138,18 @@ def test_segments_are_seen_and_looked_at(opened):
 def test_a_report_goes_by_what_contexts_tell(opened):
     study = begun(opened, "segments", control="red", policy=belman.Uniform())
     lived(study, "segments", 150)
-    found = study.report(by="country")
-    assert found.attributes == ("country",)
-    assert found.segments.names == ("de", "fr", "it")
-    french = found.segments.alone[1]
-    assert french == (max if found.leader.arm == "blue" else min)(found.segments.alone)
+    result = study.report(by="country")
+    assert result.attributes == ("country",)
+    assert result.segments.names == ("de", "fr", "it")
+    french = result.segments.alone[1]
+    assert french == (max if result.leader.arm == "blue" else min)(result.segments.alone)
     weights = study.publish(1_000, segment={"country": "fr"})
     arms = {f"unit {i}": belman.assign(weights, f"unit {i}").arm for i in range(40)}
-    leader = found.leader.arm  # it stays, whichever units the weights give it
+    leader = result.leader.arm  # it stays, whichever units the weights give it
     rows = [(unit, weights.version, arm, int(arm == leader)) for unit, arm in arms.items()]
     study.observe(rows)
-    pair = (found.segments.arm, found.segments.against)
-    more = study.report(by="country").segments.plays - found.segments.plays
+    pair = (result.segments.arm, result.segments.against)
+    more = study.report(by="country").segments.plays - result.segments.plays
     assert more.tolist() == [0.0, sum(arm in pair for arm in arms.values()), 0.0]
     with pytest.raises(errors.SettingError, match="there are 'country'"):
         study.report(by="age")
@@ -170,7 +170,7 @@ def test_candidates_are_looked_at(opened):
         opened("plain", ARMS).explain(candidates=[{"price": 1.0}])
 
 
-def corrected(open_one, kind, place):
+def corrected(open_one, kind, position):
     """How far the ends of intervals are, in widths, from those of a study that was told so at once:
     before a ticket is corrected, and afterwards.
     """
@@ -179,15 +179,15 @@ def corrected(open_one, kind, place):
     for ticket in tickets:
         asked(kind, luck)
         told.append([ticket.arm, reward_of(kind, ticket, luck), ticket.context])
-    told[place][1] = 1.0 - told[place][1]
+    told[position][1] = 1.0 - told[position][1]
     at_once = open_one("other", ARMS, **KINDS[kind])
     at_once.record([tuple(row) for row in told])
-    wanted, apart = at_once.beliefs(context=tickets[place].context), []
+    wanted, apart = at_once.beliefs(context=tickets[position].context), []
     for is_corrected in (False, True):
-        assert not is_corrected or study.correct(tickets[place], told[place][1], "a slip")
-        found = study.beliefs(context=tickets[place].context)
+        assert not is_corrected or study.correct(tickets[position], told[position][1], "a slip")
+        result = study.beliefs(context=tickets[position].context)
         low, width = np.array(wanted["low"]), np.subtract(wanted["high"], wanted["low"])
-        apart.append(float((np.abs(found["low"] - low) / width).max()))
+        apart.append(float((np.abs(result["low"] - low) / width).max()))
     study.check()
     return apart
 
@@ -210,11 +210,11 @@ def test_a_correction_counts_as_if_it_had_been_told_so(opened, kind):
 @pytest.mark.parametrize("kind", ["features", "segments"])
 def test_a_correction_counts_nearly_so_where_beliefs_depend_on_the_order(tmp_path, kind):
     """On average over tickets, half as far from having been told so at once as without it."""
-    found = []
-    for place in range(0, 40, 4):
-        with closing(Storage(f"sqlite:///{tmp_path}/{place}.db")) as storage:
-            found.append(corrected(partial(open_study, storage=storage, seed=1), kind, place))
-    before, after = np.mean(found, axis=0)
+    result = []
+    for position in range(0, 40, 4):
+        with closing(Storage(f"sqlite:///{tmp_path}/{position}.db")) as storage:
+            result.append(corrected(partial(open_study, storage=storage, seed=1), kind, position))
+    before, after = np.mean(result, axis=0)
     assert after < 0.5 * before
 
 
@@ -304,9 +304,9 @@ def test_reports_by_attributes_along_features(opened):
     ]
     for i, ticket in enumerate(tickets):
         study.tell(ticket, i % 2)
-    found = study.report(by="device").segments
-    assert found is not None
-    assert found.names == ("desk", "phone")
+    result = study.report(by="device").segments
+    assert result is not None
+    assert result.names == ("desk", "phone")
 
 
 def test_rewards_along_features_are_not_clipped(opened):
@@ -340,9 +340,9 @@ def test_a_replay_finds_the_better_policy(opened):
         tickets = [answer[0] for answer in study.together(asks)]
         rewards = [reward_of("features", ticket, luck) for ticket in tickets]
         study.together([Tell(*pair) for pair in zip(tickets, rewards, strict=True)])
-    found = study.replay(SharedBelMan())
-    assert found.doubly_robust_low > found.earned
-    assert 0.55 < found.doubly_robust < 0.9
+    result = study.replay(SharedBelMan())
+    assert result.doubly_robust_low > result.earned
+    assert 0.55 < result.doubly_robust < 0.9
     assert study.replay(LinGreedy()).policy == "lin-greedy"
     with pytest.raises(errors.ReplayError, match="no contexts"):
         study.replay(belman.Thompson())
@@ -429,6 +429,6 @@ def test_costs_in_contexts(opened):
     for _ in range(40):
         ticket = study.ask(context={"age": 30})
         study.tell(ticket, (1.0 if ticket.arm == "cheap" else 3.0) + 0.1 * luck.normal())
-    found = study.beliefs(context={"age": 30})
-    assert found["expected cost"][0] == pytest.approx(1.0, abs=0.2)
-    assert found["P(best)"][0] > 0.9
+    result = study.beliefs(context={"age": 30})
+    assert result["expected cost"][0] == pytest.approx(1.0, abs=0.2)
+    assert result["P(best)"][0] > 0.9

@@ -20,8 +20,8 @@ from belman.studies.traffic.course import MOST_STEPS, WIDTHS, Course
 
 @pytest.fixture
 def storage(tmp_path):
-    with contextlib.closing(Storage(f"sqlite:///{tmp_path}/s.db?synchronous=normal")) as found:
-        yield found
+    with contextlib.closing(Storage(f"sqlite:///{tmp_path}/s.db?synchronous=normal")) as result:
+        yield result
 
 
 def test_every_width_is_a_multiple_of_the_one_before():
@@ -30,16 +30,16 @@ def test_every_width_is_a_multiple_of_the_one_before():
 
 @given(st.integers(0, 600), st.sampled_from([0.3, 7.0, 500.0, 9e4, 4e6]), st.integers(0, 2**32))
 def test_no_count_is_lost_however_long_it_takes(turns, gap, seed):
-    luck, found = np.random.default_rng(seed), Course()
+    luck, result = np.random.default_rng(seed), Course()
     times = 1.7e9 + np.cumsum(luck.exponential(gap, turns))
     arms, rewards = luck.integers(0, 5, len(times)), luck.integers(0, 9, len(times))
     for time, arm, reward in zip(times.tolist(), arms.tolist(), rewards.tolist(), strict=True):
-        found.ask(arm, time)
-        found.earn(time, float(reward))
-    assert len(found.steps) <= MOST_STEPS
-    assert sorted(found.steps) == list(found.steps)
-    for number, step in found.steps.items():
-        inside = (times // found.width).astype(int) == number
+        result.ask(arm, time)
+        result.earn(time, float(reward))
+    assert len(result.steps) <= MOST_STEPS
+    assert sorted(result.steps) == list(result.steps)
+    for number, step in result.steps.items():
+        inside = (times // result.width).astype(int) == number
         assert step.rewards == inside.sum()
         assert step.total == rewards[inside].sum()
         assert step.asks == {
@@ -49,20 +49,20 @@ def test_no_count_is_lost_however_long_it_takes(turns, gap, seed):
 
 def test_very_many_arms_make_steps_wider_but_never_few(monkeypatch):
     monkeypatch.setattr(course, "MOST_CELLS", 300)
-    found = Course()
+    result = Course()
     for second in range(200):
         for arm in range(40):
-            found.ask(arm, 1_000.0 + second)
-    assert course.FEWEST_STEPS / 5 <= len(found.steps) <= course.FEWEST_STEPS
-    assert sum(sum(step.asks.values()) for step in found.steps.values()) == 8_000
+            result.ask(arm, 1_000.0 + second)
+    assert course.FEWEST_STEPS / 5 <= len(result.steps) <= course.FEWEST_STEPS
+    assert sum(sum(step.asks.values()) for step in result.steps.values()) == 8_000
 
 
 def test_only_the_last_changes_are_kept_and_reasons_are_short():
-    found = Course()
+    result = Course()
     for number in range(60):
-        found.change(Event(number + 1, int(Kind.PAUSED), 0.0), {"reason": "x" * 1_000})
-    assert [change.number for change in found.changes] == list(range(11, 61))
-    assert {len(change.reason) for change in found.changes} == {200}
+        result.change(Event(number + 1, int(Kind.PAUSED), 0.0), {"reason": "x" * 1_000})
+    assert [change.number for change in result.changes] == list(range(11, 61))
+    assert {len(change.reason) for change in result.changes} == {200}
 
 
 def test_a_study_earns_what_counts_when_it_counts(storage):

@@ -16,8 +16,8 @@ WINDOW = 60.0
 
 @pytest.fixture
 def storage(tmp_path):
-    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as found:
-        yield found
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as result:
+        yield result
 
 
 @pytest.fixture

@@ -139,12 +139,12 @@ def test_a_change_is_an_alarm_where_nothing_follows_it(url, clock, follows) -> N
     study = open_study("x", ["a"], storage=url, clock=clock, seed=1, **follows)
     rewards = [i % 4 > 0 for i in range(400)] + [i % 4 == 0 for i in range(400)]
     study.record([("a", reward) for reward in rewards])
-    found = study.report()
-    alarms = [finding.look_at for finding in found.findings if finding.alarm]
+    result = study.report()
+    alarms = [finding.look_at for finding in result.findings if finding.alarm]
     if follows:
         assert not alarms
-        assert "this study follows them" in found.findings[-1].sentence
-        assert "There are no intervals at any look" in str(found)
+        assert "this study follows them" in result.findings[-1].sentence
+        assert "There are no intervals at any look" in str(result)
     else:
         assert "`drift` lets beliefs follow" in alarms[0]
     study.storage.close()
@@ -166,9 +166,9 @@ def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
 
 @pytest.mark.parametrize("rewards", ["coins", "in a range"])
 def test_the_last_rewards_count(url, clock, rewards) -> None:
-    law = {"range": (0, 5)} if rewards == "in a range" else {}
-    study = open_study("x", ["a", "b"], storage=url, last=30, clock=clock, seed=1, **law)
-    fresh = open_study("y", ["a", "b"], storage=url, clock=clock, seed=1, **law)
+    distribution = {"range": (0, 5)} if rewards == "in a range" else {}
+    study = open_study("x", ["a", "b"], storage=url, last=30, clock=clock, seed=1, **distribution)
+    fresh = open_study("y", ["a", "b"], storage=url, clock=clock, seed=1, **distribution)
     rng = np.random.default_rng(3)
     told = [("ab"[i % 3 == 0], float(rng.random() < 0.4)) for i in range(100)]
     study.record(told)
@@ -184,20 +184,20 @@ def test_the_last_rewards_count(url, clock, rewards) -> None:
 
 def test_a_window_of_rewards_is_a_setting_of_the_study(url, clock) -> None:
     study = open_study("x", ["a", "b"], policy=Thompson(), last=40, storage=url, clock=clock)
-    place = study.storage
+    position = study.storage
     assert study.policy == Forgetting(Thompson(), last=40)
-    open_study("x", last=40, storage=place, clock=clock)
-    open_study("without", ["a", "b"], policy=Thompson(), storage=place, clock=clock)
+    open_study("x", last=40, storage=position, clock=clock)
+    open_study("without", ["a", "b"], policy=Thompson(), storage=position, clock=clock)
     with pytest.raises(SettingError, match="was created with policy="):
-        open_study("without", last=40, storage=place, clock=clock)
+        open_study("without", last=40, storage=position, clock=clock)
     with pytest.raises(SettingError, match="created with policy="):
-        open_study("x", last=41, storage=place, clock=clock)
+        open_study("x", last=41, storage=position, clock=clock)
     with pytest.raises(SettingError, match="give one"):
-        open_study("y", ["a"], last=40, drift="auto", storage=place)
+        open_study("y", ["a"], last=40, drift="auto", storage=position)
     with pytest.raises(SettingError, match="not for studies by segments"):
-        open_study("y", ["a"], last=40, segments=["country"], storage=place)
-    assert sorted(place.names()) == ["without", "x"]
-    place.close()
+        open_study("y", ["a"], last=40, segments=["country"], storage=position)
+    assert sorted(position.names()) == ["without", "x"]
+    position.close()
 
 
 def test_doors(url, clock) -> None:

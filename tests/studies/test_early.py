@@ -85,11 +85,11 @@ def test_a_study_is_its_slow_and_obvious_twin(opened, clock, monkeypatch, seed):
 def compare(study, twin, now):
     agent = study.agent()
     for arm in agent.arms:
-        found = agent.provisional.get(arm, (0.0, 0.0, 0.0))
-        assert found == pytest.approx(twin.counts(arm, now), rel=1e-6, abs=1e-7)
+        result = agent.provisional.get(arm, (0.0, 0.0, 0.0))
+        assert result == pytest.approx(twin.counts(arm, now), rel=1e-6, abs=1e-7)
         won, lost = twin.settled(arm, now)
         assert study.copied()[0].decider.learnt(arm).belief == pytest.approx((won, lost))
-        assert agent.belief(arm) == pytest.approx((won + found[0], lost + found[1]))
+        assert agent.belief(arm) == pytest.approx((won + result[0], lost + result[1]))
 
 
 def test_decisions_and_reads_are_of_the_same_numbers(opened, clock):
@@ -221,6 +221,6 @@ def test_a_snapshot_with_the_delays_of_another_study_is_refused(opened, clock):
     study.tell(study.ask(), 1.0)
     text = study._replica.look(saving.to_text)
     state = saving.from_text(text)
-    state.early.law.window = 61.0
+    state.early.distribution.window = 61.0
     with pytest.raises(errors.StateError, match="is that of another study"):
         saving.from_text(saving.to_text(state))

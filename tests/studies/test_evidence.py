@@ -22,19 +22,19 @@ def same(one, other, apart=()) -> None:
     """Equal but for rounding."""
     mine, wanted = (codec.read(ArmBets, written, {}) for written in (one, other))
     for name in {*ARRAYS}.difference(apart):
-        found = getattr(mine, name), getattr(wanted, name)
-        np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
+        result = getattr(mine, name), getattr(wanted, name)
+        np.testing.assert_allclose(*result, rtol=1e-9, atol=1e-12)
 
 
 def played(study, turns=20, seed=1):
     """Tickets that were told, with their rewards."""
-    rng, found = np.random.default_rng(seed), []
+    rng, result = np.random.default_rng(seed), []
     with quickly():
         for _ in range(turns):
             ticket = study.ask()
-            found.append((ticket, float(rng.random() < 0.4)))
-            study.tell(*found[-1])
-    return found
+            result.append((ticket, float(rng.random() < 0.4)))
+            study.tell(*result[-1])
+    return result
 
 
 def test_an_outcome_counts_with_the_chances_of_its_decision(opened):
@@ -54,7 +54,7 @@ def test_an_outcome_counts_with_the_chances_of_its_decision(opened):
 @pytest.mark.parametrize("settings", [{}, {"window": 60.0}, {"segments": ["country"]}])
 def test_a_correction_replaces_what_an_outcome_said(opened, clock, settings):
     """As if the reward had been told so: the first few, by which no guess was made yet."""
-    found = []
+    result = []
     asked = {"context": {"country": "fr"}} if "segments" in settings else {}
     for name, first in (("one", 1.0), ("other", 0.0)):
         study = opened(name, control="a", goal="decide", clock=clock, **settings)
@@ -66,9 +66,9 @@ def test_a_correction_replaces_what_an_outcome_said(opened, clock, settings):
             if first:
                 study.correct(tickets[2], 0.0, "refund")
             study.pause()  # an event, so that windows close
-        found.append(evidence(study))
-        assert evidence(opened(name, None, clock=clock)) == found[-1]
-    same(*found)
+        result.append(evidence(study))
+        assert evidence(opened(name, None, clock=clock)) == result[-1]
+    same(*result)
 
 
 @pytest.mark.parametrize("window", [None, 60.0])
@@ -98,21 +98,21 @@ def test_rows_count_with_the_weights_of_their_version(
         low, high = settings.get("range", (0.0, 1.0))
         expected = ArmBets(3, 0, kind, low, high)
         for _, version, arm, reward in rows:
-            place = weights.arms.index(arm)
-            expected.add(place, weights.weights, reward, number=version)
+            position = weights.arms.index(arm)
+            expected.add(position, weights.weights, reward, number=version)
         same(evidence(study), codec.write(expected), ["guesses"])
         assert evidence(opened(study.name, None, clock=clock)) == evidence(study)
         unit, version, arm, was = rows[0]
         new = rewards[0] if was != rewards[0] else rewards[1]
         study.correct_rows([(unit, version, arm, was, new)], "refund")
-        place = weights.arms.index(arm)
-        expected.add(place, weights.weights, was, -1.0, number=version)
-        expected.add(place, weights.weights, new, number=version)
+        position = weights.arms.index(arm)
+        expected.add(position, weights.weights, was, -1.0, number=version)
+        expected.add(position, weights.weights, new, number=version)
         same(evidence(study), codec.write(expected), ["guesses"])
 
 
 def test_sums_of_coins_say_as_much_as_their_rows(opened, same_assignments):
-    found = []
+    result = []
     for name in ("rows", "sums"):
         study = opened(name, control="a")
         study.publish(100)
@@ -125,8 +125,8 @@ def test_sums_of_coins_say_as_much_as_their_rows(opened, same_assignments):
                 sums = {"n": len(own), "sum": sum(own), "squares": sum(own)}
                 given.append({"version": rows[0][1], "arm": arm, **sums})
         study.observe(given, key="batch")
-        found.append(evidence(study))
-    same(*found)
+        result.append(evidence(study))
+    same(*result)
 
 
 def test_what_nobody_drew_says_nothing(opened):
@@ -145,9 +145,9 @@ def test_a_share_of_a_side_makes_a_rate_a_mean_in_a_range(opened):
     study = opened(control="a")
     for reward in (1, 0, 0.5, 1):
         study.tell(study.ask(), reward)
-    found = evidence(study)
-    assert found["kind"] == "range"
-    assert evidence(opened(arms=None)) == found
+    result = evidence(study)
+    assert result["kind"] == "range"
+    assert evidence(opened(arms=None)) == result
 
 
 def test_the_rule_beside_a_control_is_the_one_with_a_guarantee():
@@ -173,10 +173,10 @@ def test_a_study_ships_by_the_rule_with_a_guarantee_and_says_its_risk(opened):
         while study.status().get("shipped") is None and study.status()["told"] < 300:
             ticket = study.ask()
             study.tell(ticket, float(rng.random() < {"a": 0.2, "b": 0.8}[ticket.arm]))
-    found = study.report()
-    assert found.shipped == "b"
-    assert "up to a risk of 0.05" in found.verdict.sentence
-    assert found.bets_on == "rate"
+    result = study.report()
+    assert result.shipped == "b"
+    assert "up to a risk of 0.05" in result.verdict.sentence
+    assert result.bets_on == "rate"
 
 
 def test_an_arm_that_the_policy_has_left_leaves_the_guarantee_of_the_others(opened):
@@ -189,9 +189,9 @@ def test_an_arm_that_the_policy_has_left_leaves_the_guarantee_of_the_others(open
         while study.status().get("shipped") is None and study.status()["told"] < 600:
             for ticket in study.ask(5):
                 study.tell(ticket, float(rng.random() < rates[ticket.arm]))
-    found = study.report()
+    result = study.report()
     assert study._replica.look(lambda state: state.tally.draws.stages[-2].chances[2]) == 0.0
-    assert (found.shipped, found.bets_on) == ("b", "rate")
+    assert (result.shipped, result.bets_on) == ("b", "rate")
 
 
 def test_a_study_stops_where_no_difference_matters(opened):

@@ -47,8 +47,8 @@ def test_every_arm_gets_its_floor_and_its_chance_is_logged(opened):
         assert {round(t.probability, 12) for t in tickets if t.arm == arm} == {round(share, 12)}
     kinds = {event.draw for event in study.events() if event.kind == Kind.ASKED}
     assert kinds == {Draw.FLOOR, Draw.FLOORED}
-    found = {one.question: one for one in study.report().findings}
-    assert not found["sample ratio"].alarm
+    result = {one.question: one for one in study.report().findings}
+    assert not result["sample ratio"].alarm
     assert sum(study._replica.look(lambda state: state.tally.draws.counts)) < 800
     assert study.report().floors == {"a": 0.1, "b": 0.05, "c": 0.15}
     assert study.check() == opened(arms=None).check()
@@ -314,11 +314,11 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
 
 
 def test_looks_are_at_every_reward_at_first_and_then_at_every_fiftieth_part():
-    found = [told for told in range(1, 5000) if looks(told) != looks(told - 1)]
-    assert found[:50] == list(range(1, 51))
-    steps = np.diff(found[50:])
-    assert (steps <= np.ceil(0.02 * np.array(found[50:-1])) + 1).all()
-    assert len(found) < 300
+    result = [told for told in range(1, 5000) if looks(told) != looks(told - 1)]
+    assert result[:50] == list(range(1, 51))
+    steps = np.diff(result[50:])
+    assert (steps <= np.ceil(0.02 * np.array(result[50:-1])) + 1).all()
+    assert len(result) < 300
 
 
 def test_what_follows_a_rule_is_checked(opened):

@@ -25,8 +25,8 @@ SIZES = [10.0**power for power in (14, 15, 17, 99, 101, 155, 308)]
 def storage(tmp_path):
     with contextlib.closing(
         Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
-    ) as found:
-        yield found
+    ) as result:
+        yield result
 
 
 @pytest.mark.parametrize("family", CLOSED)
@@ -49,9 +49,9 @@ def test_what_is_accepted_can_be_shown(family):
 def test_a_prior_that_is_accepted_can_be_shown(family):
     """One that says nearly nothing, or nearly all, of each of its coordinates."""
     base = np.array(FAMILIES[family]().prior)
-    for place, power in itertools.product(range(len(base)), (-12, -6, 6)):
+    for position, power in itertools.product(range(len(base)), (-12, -6, 6)):
         prior = base.copy()
-        prior[place] = (prior[place] or 1.0) * 10.0**power
+        prior[position] = (prior[position] or 1.0) * 10.0**power
         try:
             state = State.begin(StudySettings(["a", "b"], family=family, prior=prior, seed=1))
         except PriorError:

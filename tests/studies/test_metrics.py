@@ -284,8 +284,8 @@ def test_an_export_has_a_column_of_metrics_where_there_are_any(opened, clock, tm
     study.export(tmp_path / "log.csv")
     with (tmp_path / "log.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    found = [(row["event"], json.loads(row["metrics"] or "null")) for row in rows]
-    assert found[3:] == expected
+    result = [(row["event"], json.loads(row["metrics"] or "null")) for row in rows]
+    assert result[3:] == expected
     parquet = pytest.importorskip("pyarrow.parquet")
     study.export(tmp_path / "log.parquet")
     rows = parquet.read_table(tmp_path / "log.parquet").to_pylist()
@@ -373,15 +373,15 @@ def test_the_sums_are_those_of_a_list_of_tickets(steps, rule):
             if slip.counts(silence):
                 for name, value in slip.metrics(accumulate).items():
                     expected.setdefault((slip.arm, name), []).append(value)
-        found = {(row["arm"], row["metric"]): row for row in study.metrics()}
-        assert {key: row["n"] for key, row in found.items()} == {
+        result = {(row["arm"], row["metric"]): row for row in study.metrics()}
+        assert {key: row["n"] for key, row in result.items()} == {
             key: len(values) for key, values in expected.items()
         }
         for key, values in expected.items():
-            assert found[key]["mean"] == pytest.approx(np.mean(values), rel=1e-9, abs=1e-9)
+            assert result[key]["mean"] == pytest.approx(np.mean(values), rel=1e-9, abs=1e-9)
             if len(values) > 1:
                 high = np.mean(values) + stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
-                assert found[key]["high"] == pytest.approx(high, rel=1e-9, abs=1e-6)
+                assert result[key]["high"] == pytest.approx(high, rel=1e-9, abs=1e-6)
         if utility is not None:
             counted = [slip for slip in closed if slip.counts(silence)]
             earned = [utility(slip.metrics(accumulate)) for slip in counted if slip.told]

@@ -53,9 +53,9 @@ def test_it_learns_what_tells_would(opened, name):
         assert mine.belief == pytest.approx(other.belief, rel=1e-9)
         assert (mine.tells, mine.plays) == (other.tells, other.plays)
         assert (mine.sum, mine.squares) == pytest.approx((other.sum, other.squares))
-    found, status = study.status(), twin.status()
-    assert (found["told"], found["asked"], found["observed"]) == (300, 300, 300)
-    assert found["reward"] == pytest.approx(status["reward"])
+    result, status = study.status(), twin.status()
+    assert (result["told"], result["asked"], result["observed"]) == (300, 300, 300)
+    assert result["reward"] == pytest.approx(status["reward"])
     study.check()
     assert Study("study", study.storage).check() == study.check()
 
@@ -165,7 +165,7 @@ def test_rows_without_weights_are_learnt_and_not_tested(opened):
     study = opened()
     study.observe([(None, None, "a", 1.0)] * 500)
     assert study.copied()[0].decider.learnt("a").tells == 500
-    assert not any(found.question == "sample ratio" for found in study.report().findings)
+    assert not any(result.question == "sample ratio" for result in study.report().findings)
 
 
 def test_traffic_that_does_not_fall_as_published_is_noticed(opened):
@@ -181,12 +181,12 @@ def test_traffic_that_does_not_fall_as_published_is_noticed(opened):
     share = dict(zip("abc", study.weights().weights, strict=True))
     fair = {arm: round(share[arm] * 9_000) for arm in "abc"}
     study.observe(sums(fair), key="fair")
-    (found,) = (one for one in study.report().findings if one.question == "sample ratio")
-    assert not found.alarm
+    (result,) = (one for one in study.report().findings if one.question == "sample ratio")
+    assert not result.alarm
     study.observe(sums({**fair, "a": fair["a"] // 2}), key="lost")
-    (found,) = (one for one in study.report().findings if one.question == "sample ratio")
-    assert found.alarm
-    assert "a got" in found.sentence
+    (result,) = (one for one in study.report().findings if one.question == "sample ratio")
+    assert result.alarm
+    assert "a got" in result.sentence
     study.check()
 
 
@@ -443,10 +443,10 @@ def test_arms_that_read_alike_are_not_taken_for_one_another(tmp_path):
 )
 def test_whatever_is_brought_is_outcomes_or_refused(given):
     try:
-        found = brought(given, lambda: ["a"])
+        result = brought(given, lambda: ["a"])
     except SettingError:
         return
-    assert len({len(column) for column in found}) == 1
+    assert len({len(column) for column in result}) == 1
 
 
 def test_what_fails_before_the_commit_has_not_happened(opened, monkeypatch):

@@ -30,14 +30,14 @@ def reopened(study: Study, clock: Clock) -> Study:
 def test_a_version_is_its_event_and_has_the_weights_of_the_agent(opened, clock):
     study = opened(floor=0.05, clock=clock)
     study.record([("a", 1.0)] * 30 + [("b", 0.0)] * 30 + [("c", 1.0), ("c", 0.0)] * 10)
-    found = study.publish(500)
-    assert versions(study) == [found.version]
+    result = study.publish(500)
+    assert versions(study) == [result.version]
     meant = study.agent().weights(500, floor=0.05)
-    assert dict(zip(found.arms, found.weights, strict=True)) == pytest.approx(meant, abs=1e-9)
-    assert found.floors == (0.05, 0.05, 0.05)
-    assert (found.published, found.valid_until) == (clock.now, clock.now + 86_400.0)
-    assert study.weights() == found
-    assert reopened(study, clock).weights() == found
+    assert dict(zip(result.arms, result.weights, strict=True)) == pytest.approx(meant, abs=1e-9)
+    assert result.floors == (0.05, 0.05, 0.05)
+    assert (result.published, result.valid_until) == (clock.now, clock.now + 86_400.0)
+    assert study.weights() == result
+    assert reopened(study, clock).weights() == result
     study.check()
 
 
@@ -48,8 +48,8 @@ def test_weights_far_surer_than_what_is_known_are_published_with_a_warning(opene
     study = opened(**by)
     study.tell(study.ask(**context), 1.0)
     with pytest.warns(UserWarning, match=r"gets 98% of 5,000 .* of 50%: ask for fewer"):
-        found = study.publish(5_000, segment=segment)
-    assert max(found.weights) == pytest.approx(0.98, abs=0.001)
+        result = study.publish(5_000, segment=segment)
+    assert max(result.weights) == pytest.approx(0.98, abs=0.001)
     of = "" if segment is None else f" of segment {'country=fr' if by else segment!r}"
     notes = [note for note in study.report().notes if f"published weights{of} arm" in note]
     assert len(notes) == 1
@@ -147,18 +147,18 @@ def test_many_who_ask_at_once_make_one_version(opened, clock):
         study.record([("a", 1.0)])
         clock.now += 10.0
         others = [reopened(study, clock) for _ in range(6)]
-        barrier, found = threading.Barrier(6), []
+        barrier, result = threading.Barrier(6), []
 
-        def ask(one: Study, barrier=barrier, found=found) -> None:
+        def ask(one: Study, barrier=barrier, result=result) -> None:
             barrier.wait()
-            found.append(one.weights().version)
+            result.append(one.weights().version)
 
         threads = [threading.Thread(target=ask, args=(one,)) for one in others]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(set(found)) == 1
+        assert len(set(result)) == 1
     assert len(versions(study)) == 4
 
 
@@ -187,15 +187,15 @@ def test_a_snapshot_holds_what_stands(opened, clock, monkeypatch):
 def test_signed_weights_are_those_of_the_study(opened, monkeypatch):
     monkeypatch.setenv("BELMAN_SIGNING_KEY", "k" * 32)  # a server has no file for it
     study, other = opened(), opened("other")
-    found, key = study.publish(100), study.signing_key
+    result, key = study.publish(100), study.signing_key
     assert key.id != other.signing_key.id
     assert Study(study.name, study.storage).signing_key == key
-    signed = sign(found, key)
-    assert verify(signed, {key.id: key.public}, study="study", now=found.published) == found
+    signed = sign(result, key)
+    assert verify(signed, {key.id: key.public}, study="study", now=result.published) == result
     with pytest.raises(WeightsError, match="expired"):
-        verify(signed, {key.id: key.public}, now=found.valid_until)
+        verify(signed, {key.id: key.public}, now=result.valid_until)
     with pytest.raises(WeightsError, match="not trusted"):
-        verify(sign(found, other.signing_key), {key.id: key.public})
+        verify(sign(result, other.signing_key), {key.id: key.public})
 
 
 @pytest.mark.parametrize(

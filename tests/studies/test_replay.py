@@ -134,14 +134,14 @@ def test_with_floors_every_interval_covers_what_a_uniform_policy_earns(storage):
     rule = {"floor": 0.15, "control": "a", "control_share": 0.15}
     for seed in range(24):
         opened = open_study(f"floors {seed}", MEANS, storage=storage, seed=seed, **rule)
-        found = lived(opened, 400, seed).replay(belman.Uniform(), seed)
+        result = lived(opened, 400, seed).replay(belman.Uniform(), seed)
         ends = (
-            (found.low, found.high),
-            (found.doubly_robust_low, found.doubly_robust_high),
-            (found.anytime_low, found.anytime_high),
+            (result.low, result.high),
+            (result.doubly_robust_low, result.doubly_robust_high),
+            (result.anytime_low, result.anytime_high),
         )
         held += [low <= truth <= high for low, high in ends]
-        assert found.used == 400  # every ask, since every arm had its chance
+        assert result.used == 400  # every ask, since every arm had its chance
     assert (held >= 18).all()
 
 
@@ -153,9 +153,9 @@ def test_what_holds_at_any_look_is_in_the_units_of_the_rewards_or_not_there(stor
         for _ in range(400):
             ticket = study.ask()
             study.tell(ticket, scale * float(nature.random() < MEANS[ticket.arm]))
-        found = study.replay(belman.Uniform())
-        ends.append((found.anytime_low / scale, found.anytime_high / scale))
-        assert found.anytime_low < found.low < found.high < found.anytime_high
+        result = study.replay(belman.Uniform())
+        ends.append((result.anytime_low / scale, result.anytime_high / scale))
+        assert result.anytime_low < result.low < result.high < result.anytime_high
     assert ends[0] == pytest.approx(ends[1])
     without = lived(open_study("counts", MEANS, "poisson", **rule), 400, 4)
     assert without.replay(belman.Uniform()).anytime_low is None
@@ -167,25 +167,25 @@ def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatc
     chosen, choose = [], IndependentDecider.choose
 
     def noted(*given):
-        found = choose(*given)
-        chosen.extend(found)
-        return found
+        result = choose(*given)
+        chosen.extend(result)
+        return result
 
     monkeypatch.setattr(IndependentDecider, "choose", noted)
-    found = study.replay(belman.Thompson())
+    result = study.replay(belman.Thompson())
     rewards = {event.ticket: event.reward for event in study.events() if event.ticket}
     asks = [event for event in study.events() if event.number in rewards]
     terms = []
-    places = [list(study.register).index(choice.arm) for choice in chosen]
-    for i, (ask, place) in enumerate(zip(asks, places, strict=True)):
-        before = [rewards[one.number] for one in asks[:i] if one.arm == place]
+    positions = [list(study.register).index(choice.arm) for choice in chosen]
+    for i, (ask, position) in enumerate(zip(asks, positions, strict=True)):
+        before = [rewards[one.number] for one in asks[:i] if one.arm == position]
         before = before or [rewards[one.number] for one in asks[:i]] or [0.0]
         left = rewards[ask.number] - np.mean(before)
-        terms.append(np.mean(before) + (ask.arm == place) / ask.probability * left)
-    assert found.doubly_robust == pytest.approx(np.mean(terms))
+        terms.append(np.mean(before) + (ask.arm == position) / ask.probability * left)
+    assert result.doubly_robust == pytest.approx(np.mean(terms))
     least = 1.96 * np.std(terms, ddof=1) / np.sqrt(len(terms))
-    wide = found.doubly_robust_high - found.doubly_robust
-    assert 0.8 * least < wide == pytest.approx(found.doubly_robust - found.doubly_robust_low)
+    wide = result.doubly_robust_high - result.doubly_robust
+    assert 0.8 * least < wide == pytest.approx(result.doubly_robust - result.doubly_robust_low)
     assert wide < 2.0 * least
 
 
@@ -207,12 +207,12 @@ def test_an_interval_is_students_where_every_ask_is_a_turn_and_all_weigh_the_sam
 
 @pytest.mark.parametrize("per_turn", [1, 20])
 def test_the_degrees_of_freedom_are_those_of_the_turns(per_turn):
-    found = walk(np.random.default_rng(3), 400, per_turn)
-    terms = found.weights * found.gains
+    result = walk(np.random.default_rng(3), 400, per_turn)
+    terms = result.weights * result.gains
     sums = (terms - terms.mean()).reshape(-1, per_turn).sum(axis=1) / len(terms)
     spread = sums.var(ddof=0) * len(sums) * len(sums) / (len(sums) - 1)
     freedom = 2 * spread**2 / (np.sum(sums**4) - spread**2 / len(sums))
-    wide = found.half_width(terms - terms.mean(), 0.0 * found.gains, float(len(terms)))
+    wide = result.half_width(terms - terms.mean(), 0.0 * result.gains, float(len(terms)))
     assert wide == pytest.approx(stats.t.ppf(0.975, freedom) * np.sqrt(spread))
 
 

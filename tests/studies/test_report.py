@@ -95,9 +95,9 @@ def test_traffic_is_counted_by_arm_and_what_was_earned_is_without_past_data(open
     means = [study.agent().beliefs()["expected reward"][i] for i in range(3)]
     assert report.earned.fixed_split == pytest.approx(8 * np.mean(means))
     study.retire_arm("c")
-    found = study.report()
-    assert (list(found.retired), len(found.arms)) == (["c"], 2)
-    content = json.loads(found.to_json())
+    result = study.report()
+    assert (list(result.retired), len(result.arms)) == (["c"], 2)
+    content = json.loads(result.to_json())
     assert content["retired"][0]["arm"] == "c"
     assert content["arms"][0]["colour"] == {"light": PALETTE[0][0], "dark": PALETTE[0][1]}
     assert content["state"] == "running"
@@ -161,7 +161,7 @@ def test_states_come_in_their_order(opened):
     study.record([("a", 0)] * 400)  # it earned always, and now never
     report = study.report()
     assert report.state == "wrong"
-    assert any(found.alarm and "a changed" in found.sentence for found in report.findings)
+    assert any(result.alarm and "a changed" in result.sentence for result in report.findings)
 
 
 def test_a_control_that_is_retired_is_said_to_be(opened):
@@ -188,7 +188,7 @@ def test_soundness_is_that_of_the_log(opened, monkeypatch):
     again = opened(arms=None)
     state = again._replica.look(State.copied)
     ratio, played, drawn = SampleRatio(study.register), {0, 1, 2}, np.zeros(4)
-    rewards = {place: [] for place in range(4)}
+    rewards = {position: [] for position in range(4)}
 
     def add_drawn():
         ratio.add(drawn, [1 / len(played) if i in played else 0.0 for i in range(4)])
@@ -203,13 +203,13 @@ def test_soundness_is_that_of_the_log(opened, monkeypatch):
         elif event.kind == Kind.TOLD:
             rewards[event.arm].append(event.reward)
     add_drawn()
-    found = {one.question: one for one in again.report().findings}
-    assert found["sample ratio"].odds == pytest.approx(ratio.finding().odds, rel=1e-9)
-    for place in (0, 2, 3):
-        arm, drift = study.register[place], Drift(study.register[place], state.decider.family)
-        drift.add(rewards[place])
-        assert found[f"drift of {arm}"].odds == pytest.approx(drift.finding().odds, rel=1e-9)
-    assert "drift of b" not in found
+    result = {one.question: one for one in again.report().findings}
+    assert result["sample ratio"].odds == pytest.approx(ratio.finding().odds, rel=1e-9)
+    for position in (0, 2, 3):
+        arm, drift = study.register[position], Drift(study.register[position], state.decider.family)
+        drift.add(rewards[position])
+        assert result[f"drift of {arm}"].odds == pytest.approx(drift.finding().odds, rel=1e-9)
+    assert "drift of b" not in result
     assert again.check() == study.check()
 
 
@@ -219,11 +219,11 @@ def test_rewards_that_never_come_are_missing_after_a_day(opened, clock):
     for ticket in tickets:
         if ticket.arm == "a":
             study.tell(ticket, 1)
-    assert not any(found.question == "told shares" for found in study.report().findings)
+    assert not any(result.question == "told shares" for result in study.report().findings)
     clock.now += 86_400.0
-    found = {one.question: one for one in study.report().findings}["told shares"]
-    assert found.alarm
-    assert "0.0 % of b were told, and 100.0 % of a" in found.sentence
+    result = {one.question: one for one in study.report().findings}["told shares"]
+    assert result.alarm
+    assert "0.0 % of b were told, and 100.0 % of a" in result.sentence
 
 
 def test_forgotten_tickets_are_missing_and_silence_that_counts_is_not(opened, clock):
@@ -234,22 +234,22 @@ def test_forgotten_tickets_are_missing_and_silence_that_counts_is_not(opened, cl
             if ticket.arm == "a":
                 study.tell(ticket, 1)
     clock.now += 10.0
-    found = {one.question: one for one in forgets.report().findings}
-    assert found["told shares"].alarm
+    result = {one.question: one for one in forgets.report().findings}
+    assert result["told shares"].alarm
     assert not any(one.question == "told shares" for one in counts.report().findings)
     assert forgets.report()["a"].plays == 150.0  # windows that closed count, and no event was
 
 
 def test_every_colour_is_legible_and_an_arm_keeps_its_own(opened):
-    for place, (light, dark) in enumerate(PALETTE):
+    for position, (light, dark) in enumerate(PALETTE):
         assert contrast(light, LIGHT_PAGE) >= LEAST_CONTRAST
         assert contrast(dark, DARK_PAGE) >= LEAST_CONTRAST
-        assert colour_of(("x", place), place + len(PALETTE)) == (light, dark)
+        assert colour_of(("x", position), position + len(PALETTE)) == (light, dark)
     assert len({light for light, _ in PALETTE}) == len({dark for _, dark in PALETTE}) == 12
     for name in NAMED:
-        found = colour_of(name, 3)
-        assert contrast(found.light, LIGHT_PAGE) >= LEAST_CONTRAST, name
-        assert contrast(found.dark, DARK_PAGE) >= LEAST_CONTRAST, name
+        result = colour_of(name, 3)
+        assert contrast(result.light, LIGHT_PAGE) >= LEAST_CONTRAST, name
+        assert contrast(result.dark, DARK_PAGE) >= LEAST_CONTRAST, name
     study = opened(arms=["x", "y", "Green"])
     before = study.report().traffic["y"].colour
     study.retire_arm("x")

@@ -118,9 +118,9 @@ def test_rare_values_are_taken_together(opened, monkeypatch):
         (*row[:5], {"city": f"c{min(i % 7, 3)}"}) for i, row in enumerate(rows_of(study, 70, [1.0]))
     ]
     study.observe(rows)
-    found = study.report(by="city").segments
-    assert found.names == ("(others)", "c0", "c3")
-    assert found.plays.tolist() == [20.0, 10.0, 40.0]
+    result = study.report(by="city").segments
+    assert result.names == ("(others)", "c0", "c3")
+    assert result.plays.tolist() == [20.0, 10.0, 40.0]
 
 
 @pytest.mark.parametrize("ending", ["csv", "ndjson", "parquet", "arrow"])
@@ -146,6 +146,6 @@ def test_files_carry_attributes(tmp_path, ending):
 
         kept = pyarrow.Table.from_pylist(rows)
         (parquet.write_table if ending == "parquet" else feather.write_feather)(kept, path)
-    found = brought(path, lambda: ["a"])
-    assert isinstance(found, Rows)
-    assert list(found.attributes) == given
+    result = brought(path, lambda: ["a"])
+    assert isinstance(result, Rows)
+    assert list(result.attributes) == given

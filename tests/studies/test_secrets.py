@@ -42,9 +42,9 @@ def modes(folder):
 def test_files_are_for_their_owner_alone(study, tmp_path):
     study.export(tmp_path / "log.csv")
     _ = study.signing_key
-    found = modes(tmp_path)
-    assert {"studies.db", "studies.db-wal", "studies.db-shm", "studies.db.key"} < set(found)
-    assert set(found.values()) == {0o600}
+    result = modes(tmp_path)
+    assert {"studies.db", "studies.db-wal", "studies.db-shm", "studies.db.key"} < set(result)
+    assert set(result.values()) == {0o600}
 
 
 def test_permissions_that_a_person_gave_stay(study, tmp_path):
@@ -55,8 +55,8 @@ def test_permissions_that_a_person_gave_stay(study, tmp_path):
     study.storage.close()
     again = belman.open_study("button", storage=f"sqlite:///{tmp_path}/studies.db")
     again.ask()
-    found = modes(tmp_path)
-    assert {found[name] for name in ("log.csv", "studies.db", "studies.db-wal")} == {0o640}
+    result = modes(tmp_path)
+    assert {result[name] for name in ("log.csv", "studies.db", "studies.db-wal")} == {0o640}
     again.storage.close()
 
 
@@ -110,7 +110,7 @@ def test_a_copy_that_is_only_looked_at_gets_no_key(study, tmp_path):
     looked.close()
 
 
-def test_a_server_has_no_place_for_a_key(postgres, monkeypatch):
+def test_a_server_has_no_position_for_a_key(postgres, monkeypatch):
     storage = Storage(postgres.url)
     study = belman.open_study("keyed", ["a", "b"], storage=storage)
     with pytest.raises(StudyError, match="set BELMAN_SIGNING_KEY"):

@@ -56,9 +56,9 @@ def fields_of(settings):
 
 @pytest.fixture
 def storage(tmp_path):
-    found = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
-    yield found
-    found.close()
+    result = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    yield result
+    result.close()
 
 
 @pytest.fixture(params=GIVEN)

@@ -19,8 +19,8 @@ DISHES = [{"price": 4.0}, {"price": 5.0}, {"price": 9.0}]
 
 @pytest.fixture
 def storage(tmp_path):
-    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as found:
-        yield found
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as result:
+        yield result
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def test_every_slot_has_another_candidate_and_a_ticket_of_its_own(shelf):
         assert all(DISHES[ticket.arm] == ticket.candidate for ticket in tickets)
         assert tickets[2].probability == 1.0  # one was left
         assert one(study, request) == tickets
-        found = study.asked_slots(f"page {turn}")
-        assert [found[f"slot {i}"].id for i in range(3)] == [ticket.id for ticket in tickets]
+        result = study.asked_slots(f"page {turn}")
+        assert [result[f"slot {i}"].id for i in range(3)] == [ticket.id for ticket in tickets]
     assert study.status()["outstanding"] == 60
 
 
@@ -130,14 +130,14 @@ def test_a_ranking_says_the_chance_of_each_to_be_first(shelf, policy, shares):
     off, spread = np.zeros(3), np.zeros(3)
     for _ in range(250):
         order = rng.permutation(3)
-        candidates = [DISHES[place] for place in order]
+        candidates = [DISHES[position] for position in order]
         ticket = study.ask(context={"age": 31.0}, candidates=candidates, top=3)
         assert ticket.ranking[0] == ticket.arm
         assert sum(ticket.chances) == pytest.approx(1.0)
         assert min(ticket.chances) >= shares.get("uniform_share", 0.0) / 3 - 1e-12
-        for place, chance in zip(ticket.ranking, ticket.chances, strict=True):
-            off[order[place]] += (place == ticket.arm) - chance
-            spread[order[place]] += chance * (1.0 - chance)
+        for position, chance in zip(ticket.ranking, ticket.chances, strict=True):
+            off[order[position]] += (position == ticket.arm) - chance
+            spread[order[position]] += chance * (1.0 - chance)
         study.tell(ticket, float(rng.normal(ticket.candidate["price"] / 9.0, 1.0)))
     assert np.all(np.abs(off) <= 5.0 * np.sqrt(spread) + 1e-9)
     text = study.storage.rows("SELECT body FROM belman_events WHERE kind = 2 LIMIT 1")[0][0]

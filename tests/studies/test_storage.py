@@ -63,10 +63,10 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 def test_tables_of_another_version_are_refused(url):
     storage = Storage(url)
-    for found in ("9999", "0000"):
-        storage.execute("UPDATE belman_version SET version_num = ?", found)
+    for result in ("9999", "0000"):
+        storage.execute("UPDATE belman_version SET version_num = ?", result)
         with pytest.raises(
-            errors.StorageError, match=f"tables of version {found}.*install a newer belman"
+            errors.StorageError, match=f"tables of version {result}.*install a newer belman"
         ):
             Storage(url)
     storage.execute("UPDATE belman_version SET version_num = ?", schema.HEAD)

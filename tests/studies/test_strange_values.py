@@ -32,11 +32,11 @@ def doors(study, known):
             f"observe unversioned {name}",
             lambda value, name=name: study.observe([{**row, "version": None, name: value}]),
         )
-        place = list(row).index(name)
+        position = list(row).index(name)
         yield (
             f"observe tuple {name}",
-            lambda value, place=place: study.observe(
-                [[*list(row.values())[:place], value, *list(row.values())[place + 1 :]]]
+            lambda value, position=position: study.observe(
+                [[*list(row.values())[:position], value, *list(row.values())[position + 1 :]]]
             ),
         )
     for name in sums:
@@ -130,9 +130,9 @@ def test_no_setting_and_no_agent_raises_what_is_not_ours(tmp_path, strange):
     ]
     for call in calls:
         with suppress(BelmanError):
-            found = call()
-            if isinstance(found, belman.studies.Study):
-                found.storage.close()
+            result = call()
+            if isinstance(result, belman.studies.Study):
+                result.storage.close()
 
 
 def test_whole_numbers_that_javascript_cannot_read_are_not_published(tmp_path):

@@ -121,8 +121,8 @@ def test_no_ranking_names_a_retired_arm(opened, kind):
 
 @pytest.fixture
 def service(tmp_path):
-    with running(tmp_path) as found:
-        yield found
+    with running(tmp_path) as result:
+        yield result
 
 
 def in_service(service, kind):

@@ -27,8 +27,8 @@ def test_readers_do_not_wait_for_a_writer(tmp_path):
     writer.execute("UPDATE belman_studies SET created = 0.0")
     storage = Storage(url)
     assert storage.names() == ["study"]
-    found = Keys(storage).find(key)
-    assert found is not None
+    result = Keys(storage).find(key)
+    assert result is not None
     assert Keys(storage).any()
     again = open_study("study", ["a", "b"], storage=storage)
     assert again.status()["asked"] == 1
@@ -100,10 +100,10 @@ def test_a_statement_that_never_ends_is_given_up(postgres):
 
 
 @pytest.mark.parametrize("given", ["never", "0", "-1", "nan", "1e9"])
-@pytest.mark.parametrize("place", ["sqlite:///a.db", "postgresql://u@127.0.0.1:1/none"])
-def test_a_timeout_that_is_none_is_refused(place, given):
+@pytest.mark.parametrize("position", ["sqlite:///a.db", "postgresql://u@127.0.0.1:1/none"])
+def test_a_timeout_that_is_none_is_refused(position, given):
     with pytest.raises(errors.SettingError, match=r"lock_timeout=.* is not a time"):
-        Storage(f"{place}?lock_timeout={given}")
+        Storage(f"{position}?lock_timeout={given}")
 
 
 @pytest.mark.parametrize("wrong", [-YEAR, YEAR])
@@ -152,8 +152,8 @@ def test_tickets_of_an_ask_and_tickets_out_are_bounded(opened, clock):
         study.ask()
     clock.now += 10.0
     answers = study.together([Ask(2), Ask(2), Ask(4), Ask(1), Ask(1)])
-    found = [len(one) if isinstance(one, list) else type(one).__name__ for one in answers]
-    assert found == [2, 2, "SettingError", 1, "StudyError"]
+    result = [len(one) if isinstance(one, list) else type(one).__name__ for one in answers]
+    assert result == [2, 2, "SettingError", 1, "StudyError"]
     with pytest.raises(errors.SettingError, match="tickets=0 must be"):
         opened("study", None, limits=Limits(tickets=0)).ask()
     study.check()
@@ -187,10 +187,10 @@ def test_a_long_batch_is_several_transactions(opened, monkeypatch):
     monkeypatch.setattr(
         study._replica, "transact", lambda work: (turns.append(1), transact(work))[1]
     )
-    found = study.together([Ask(2), Ask(0), Ask(1)])
+    result = study.together([Ask(2), Ask(0), Ask(1)])
     assert len(turns) == 3
-    assert [len(found[0]), len(found[2])] == [2, 1]
-    assert isinstance(found[1], errors.BelmanError)
+    assert [len(result[0]), len(result[2])] == [2, 1]
+    assert isinstance(result[1], errors.BelmanError)
 
 
 def test_an_event_that_is_too_large_is_refused_with_the_limit(opened):

@@ -139,11 +139,11 @@ def test_logged_chances_are_evidence_and_replays_use_them(opened):
     assert mine.log_odds == pytest.approx(other.log_odds, abs=1e-6)
     assert mine.bets.capitals == pytest.approx(other.bets.capitals, abs=1e-6)
     assert mine.bets.outcomes == len(rows)
-    found, wanted = study.replay(belman.Thompson()), twin.replay(belman.Thompson())
-    assert found.used == wanted.used == len(rows)
-    assert abs(found.earned - wanted.earned) < 1e-12
+    result, wanted = study.replay(belman.Thompson()), twin.replay(belman.Thompson())
+    assert result.used == wanted.used == len(rows)
+    assert abs(result.earned - wanted.earned) < 1e-12
     means = [np.mean([row["reward"] for row in own[arm]]) for arm in "abc"]
-    assert 0.8 * min(means) < found.reward < 1.2 * max(means)
+    assert 0.8 * min(means) < result.reward < 1.2 * max(means)
     study.check()
     assert Study("study", study.storage).check() == study.check()
 

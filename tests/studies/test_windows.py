@@ -543,9 +543,9 @@ def compare(study, twin, clock, statistic, family):
     agent = study.agent()
     for arm in agent.arms:
         prior = family.natural(family.prior)
-        found = family.natural(study.copied()[0].decider.learnt(arm).belief)
+        result = family.natural(study.copied()[0].decider.learnt(arm).belief)
         np.testing.assert_allclose(
-            found, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
+            result, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
         )
 
 

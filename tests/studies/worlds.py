@@ -68,8 +68,8 @@ def unit(weights: Weights, arm: Any, i: int = 0) -> str:
     if isinstance(weights.assigner, Elsewhere):
         return f"unit {i}"
     names = (f"unit {k}" for k in range(10**5))
-    found = [name for name in names if belman.assign(weights, name).arm == arm][: i + 1]
-    return found[i]
+    result = [name for name in names if belman.assign(weights, name).arm == arm][: i + 1]
+    return result[i]
 
 
 def shown(study: Study, table: Table) -> Table:
@@ -81,10 +81,10 @@ def shown(study: Study, table: Table) -> Table:
 
 def one(study: Study, request: Any) -> Any:
     """What a request gets by itself."""
-    (found,) = study.together([request])
-    if isinstance(found, errors.BelmanError):
-        raise found
-    return found
+    (result,) = study.together([request])
+    if isinstance(result, errors.BelmanError):
+        raise result
+    return result
 
 
 def evidence(study: Study) -> Any:
@@ -146,10 +146,10 @@ class World:
     def study(self) -> Study:
         """The study as the next call finds it: processes take turns, and some have just started."""
         self._calls += 1
-        place = self._calls % len(self._studies)
+        position = self._calls % len(self._studies)
         if not self.lives_on:
-            self._studies[place] = self._opened(self.storages[place])
-        return self._studies[place]
+            self._studies[position] = self._opened(self.storages[position])
+        return self._studies[position]
 
     def answer(self, code: str) -> tuple[str, Any]:
         """What a call gives, or how it is refused."""

@@ -20,34 +20,34 @@ def shrunk(given: Script, folder: str, seconds: float = 60.0) -> tuple[Script, s
     while time.process_time() < until:
         for at in range(len(given.operations) - size, -1, -size):
             fewer = given.operations[:at] + given.operations[at + size :]
-            if found := live(replace(given, operations=fewer), folder):
-                given, shown = replace(given, operations=fewer), found
+            if result := live(replace(given, operations=fewer), folder):
+                given, shown = replace(given, operations=fewer), result
         if size == 1:
             break
         size //= 2
     for i, one in enumerate(given.operations):  # and the fewest of what befalls them
         for calmer in (replace(one, net=()), replace(one, plan={})):
             fewer = [*given.operations[:i], calmer, *given.operations[i + 1 :]]
-            if found := live(replace(given, operations=fewer), folder):
-                given, shown = replace(given, operations=fewer), found
+            if result := live(replace(given, operations=fewer), folder):
+                given, shown = replace(given, operations=fewer), result
     return given, shown
 
 
 def lives(seeds: range, steps: int, seconds: float, counted: Counter[str]) -> list[str]:
     """What the lives of these seeds show, shrunk, as far as the time goes (of the processor)."""
-    until, found = time.process_time() + seconds, list[str]()
+    until, result = time.process_time() + seconds, list[str]()
     with simulated(), tempfile.TemporaryDirectory(dir=folder_in_memory()) as folder:
         for seed in seeds:
-            if time.process_time() > until or len(found) >= 20:
+            if time.process_time() > until or len(result) >= 20:
                 break
             given = script(seed, steps)
             counted["lives"] += 1
             counted["steps"] += len(given.operations)
             if live(given, folder, counted):
                 fewest, shown = shrunk(given, folder)
-                found.append(f"{fewest}\n{shown}")
-                print(found[-1], end="\n\n", flush=True)
-    return found
+                result.append(f"{fewest}\n{shown}")
+                print(result[-1], end="\n\n", flush=True)
+    return result
 
 
 def folder_in_memory() -> str | None:
@@ -66,11 +66,11 @@ def main() -> None:
     counted: Counter[str] = Counter()
     first = given.first if given.seed is None else given.seed
     seeds = range(first, first + (10**9 if given.seed is None else 1))
-    found = lives(seeds, given.steps, 60.0 * given.minutes, counted)
+    result = lives(seeds, given.steps, 60.0 * given.minutes, counted)
     for name, count in sorted(counted.items()):
         print(f"{count:9,}  {name}")
-    print(f"{len(found)} findings")
-    sys.exit(bool(found))
+    print(f"{len(result)} findings")
+    sys.exit(bool(result))
 
 
 if __name__ == "__main__":

@@ -21,5 +21,5 @@ def request(call: Call, path: str, header: dict[str, str]) -> tuple[str, str, by
 
 def parsed(call: Call, body: bytes) -> Any:
     """What the client would give of an answer."""
-    found = json.loads(body)
-    return tickets_in(found) if call.method == "ask" else found["news"]
+    result = json.loads(body)
+    return tickets_in(result) if call.method == "ask" else result["news"]

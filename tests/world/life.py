@@ -153,7 +153,7 @@ class World:
         self.units, self.is_restored = 0, False
         self.files, self.folder = 0, folder
         self.tried: dict[str, float] = {}  # when a call was made for the first time, by its key
-        self.found: list[str] = []
+        self.result: list[str] = []
         self.edge: Any = None
         self.sending: list[dict[str, Any]] = []  # rows of the edge of which nobody knows
         client = Client(URL)
@@ -190,19 +190,19 @@ class World:
 
     def process(self, who: int) -> Any:
         """A process, which is started anew where it has died."""
-        found = self.processes[who]
-        if found is None or found.is_dead:
-            if found is not None:
-                found.end()
+        result = self.processes[who]
+        if result is None or result.is_dead:
+            if result is not None:
+                result.end()
             self.processes[who] = None
-            found = (Program if who == 2 else Service)(*self._around())
-            self.processes[who] = found
-        return found
+            result = (Program if who == 2 else Service)(*self._around())
+            self.processes[who] = result
+        return result
 
     @property
     def program(self) -> Program:
-        found: Program = self.process(2)
-        return found
+        result: Program = self.process(2)
+        return result
 
     @property
     def study(self) -> Any:
@@ -232,12 +232,12 @@ class World:
         if fate == "late":
             self.flying.append(request)
             raise TimeoutError("no answer in time")
-        found = self._arrives(request, operation.who + operation.more)
+        result = self._arrives(request, operation.who + operation.more)
         if fate == "twice":
-            found = self._arrives(request, operation.who + operation.more + 1)
+            result = self._arrives(request, operation.who + operation.more + 1)
         if fate == "unanswered":
             raise TimeoutError("no answer in time")
-        return found
+        return result
 
     def _arrives(self, request: Request, where: int) -> tuple[int, dict[str, str], bytes]:
         """A request is at a service, whoever sent it, and whenever."""
@@ -246,21 +246,21 @@ class World:
             raise ConnectionRefusedError("it is busy")
         service.begin(self._plan())
         try:
-            (found,) = service.answer([request])
+            (result,) = service.answer([request])
         except Killed:
             service.end()
             self.counted["deaths of a service"] += 1
             raise ConnectionResetError("the service died") from None
-        self._is_no_fault(found, request)
-        return found
+        self._is_no_fault(result, request)
+        return result
 
     def _plan(self) -> dict[int, Any]:
         """What is to happen to the operation that is under way, once."""
         plan, self.stack[-1].plan = self.stack[-1].plan, {}
         return plan
 
-    def _is_no_fault(self, found: Any, request: Request) -> None:
-        status, _, body = found
+    def _is_no_fault(self, result: Any, request: Request) -> None:
+        status, _, body = result
         fine = status < 500 or status == 503 or (self.is_restored and b"state" in body)
         holds(fine, f"{request.method} {request.target} {request.body!r}: {status} {body!r}")
 
@@ -354,8 +354,8 @@ class World:
         return {"context": CONTEXTS[some % 3]} if "context" in kind else {}
 
     def _ticket(self, some: int) -> str | None:
-        found = list(self.notes.tickets)
-        return found[-1 - some % len(found)] if found else None
+        result = list(self.notes.tickets)
+        return result[-1 - some % len(result)] if result else None
 
     def _reward(self, some: int) -> float:
         return self.rewards[some % len(self.rewards)]
@@ -420,7 +420,7 @@ class World:
         """Rows of units that were assigned without weights, by lots whose chances were logged, or
         by weights that were declared.
         """
-        declared = [found for call, found in self.notes.answered if call.method == "declare"]
+        declared = [result for call, result in self.notes.answered if call.method == "declare"]
         rows = []
         for i in range(1 + by.more % 3):
             unit, arm = self._unit(), ARMS[(by.some + i) % 3]
@@ -474,9 +474,9 @@ class World:
         given = (policies.Thompson(),) if look == "replay" else ()
         with contextlib.suppress(errors.ReplayError, errors.SettingError, errors.StudyError,
                                  errors.PolicyError):  # fmt: skip
-            found = getattr(study, look)(*given, **named)
+            result = getattr(study, look)(*given, **named)
             if look in ("beliefs", "explain"):
-                no_retired_arm(study, found)
+                no_retired_arm(study, result)
         holds(program.study.number == number, f"{look} changed the study")
         self.counted[f"look: {look}"] += 1
 
@@ -487,9 +487,9 @@ class World:
         call, first = self.notes.answered[by.some % len(self.notes.answered)]
         by.plan = {}
         before, is_calm = self.study.number, not (self.flying or by.net)
-        found = self.insist(call, again=True)
-        if found is not None:
-            self.notes.answered_as_the_first_time(call, first, found)
+        result = self.insist(call, again=True)
+        if result is not None:
+            self.notes.answered_as_the_first_time(call, first, result)
         moved = self.study.number != before
         holds(not (moved and is_calm), f"{call} was made twice")
 
@@ -527,11 +527,11 @@ class World:
             requests.append(request(call, path, header))
         service.begin(self._plan())
         try:
-            found = service.answer(requests)
+            result = service.answer(requests)
         except Killed:
             service.end()
-            found = [(503, {}, b"")] * len(calls)
-        for call, one, sent in zip(calls, found, requests, strict=True):
+            result = [(503, {}, b"")] * len(calls)
+        for call, one, sent in zip(calls, result, requests, strict=True):
             self._is_no_fault(one, Request(*sent))
             if one[0] == 200:
                 self.notes.take(call, parsed(call, one[2]))
@@ -578,8 +578,8 @@ class World:
         edge = self._edge()
         context = self._context(by.some) if "model" in self.given.settings else {}
         decision = edge.decide(self._unit(), **context)
-        found = edge.weights
-        holds(found is None or decision.arm in found.arms, f"{decision} is none of its weights")
+        result = edge.weights
+        holds(result is None or decision.arm in result.arms, f"{decision} is none of its weights")
         edge.observe(decision, self._reward(by.some))
 
     def do_send(self, by: Operation) -> None:
@@ -713,8 +713,8 @@ class World:
             fresh.end()
             folded.end()
         first = decided.pop("program")
-        for name, found in decided.items():
-            holds(found == first, f"program: {first}\n{name}: {found}")
+        for name, result in decided.items():
+            holds(result == first, f"program: {first}\n{name}: {result}")
         self.counted["comparisons"] += 1
 
     def _decides(self, program: Any) -> Any:

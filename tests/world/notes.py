@@ -144,14 +144,14 @@ class Notes:
             n, total = n + count, total + reward
         for was, reward in self.replaced.values():
             n, total = n - (reward is None), total - was + (reward or 0.0)
-        found = study.status()
-        close = math.isclose(found["reward"], total, abs_tol=1e-6, rel_tol=1e-9)
+        result = study.status()
+        close = math.isclose(result["reward"], total, abs_tol=1e-6, rel_tol=1e-9)
         if self.maybe:
-            holds(n <= found["told"] <= n + len(self.maybe), f"{found['told']} counted, not {n}")
+            holds(n <= result["told"] <= n + len(self.maybe), f"{result['told']} counted, not {n}")
             close = True
         else:
-            holds(found["told"] == n, f"{found['told']} outcomes counted, and {n} were told")
-        holds(close, f"rewards of {found['reward']} counted, and {total} were told")
+            holds(result["told"] == n, f"{result['told']} outcomes counted, and {n} were told")
+        holds(close, f"rewards of {result['reward']} counted, and {total} were told")
 
     def _tickets_by_hand(self, events: Sequence[Event], study: Study) -> list[float]:
         settings = study.settings
@@ -165,7 +165,7 @@ class Notes:
                 last[event.ticket or 0] = event.reward
             elif event.kind == Kind.CORRECTED:
                 corrections[event.ticket or 0] = event.reward
-        found = []
+        result = []
         for ticket in self.tickets:
             number, reward = number_of(ticket), None
             if number in returned:
@@ -180,8 +180,8 @@ class Notes:
                 reward = last[number]
             elif settings.window is not None:
                 reward = settings.silent_reward
-            found.append(reward)
-        return [reward for reward in found if reward is not None]
+            result.append(reward)
+        return [reward for reward in result if reward is not None]
 
 
 def number_of(ticket: str) -> int:

@@ -59,8 +59,8 @@ class SimulatedSQLite(SQLite):
 
     def execute(self, connection: Any, sql: str, values: Any) -> Any:
         self._happens("read" if sql.startswith("SELECT") else "write")
-        if found := _ROW.match(sql):
-            names = found[1].split(", ")
+        if result := _ROW.match(sql):
+            names = result[1].split(", ")
             rows = [values[i : i + len(names)] for i in range(0, len(values), len(names))]
             self.inserted += [dict(zip(names, row, strict=True)) for row in rows]
         return super().execute(connection, sql, values)
@@ -208,8 +208,8 @@ class Service(Process):
             sent.append(message)
 
         await self.app(scope, receive, send)
-        found = {k.decode(): v.decode() for k, v in sent[0]["headers"]}
-        return sent[0]["status"], found, b"".join(one.get("body", b"") for one in sent[1:])
+        result = {k.decode(): v.decode() for k, v in sent[0]["headers"]}
+        return sent[0]["status"], result, b"".join(one.get("body", b"") for one in sent[1:])
 
     def end(self) -> None:
         super().end()

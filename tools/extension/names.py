@@ -86,33 +86,33 @@ def public_names(module: ModuleType) -> list[str]:
 @functools.cache
 def entries() -> dict[str, tuple[str, Any]]:
     """Every public name, under the shortest path to it, with the module it belongs to."""
-    found: dict[str, tuple[str, Any]] = {}
+    result: dict[str, tuple[str, Any]] = {}
     known = set()
-    for place in MODULES:
-        module = importlib.import_module(place)
+    for position in MODULES:
+        module = importlib.import_module(position)
         for name in public_names(module):
             thing = getattr(module, name)
             if inspect.ismodule(thing) or id(thing) in known:
                 continue
             known.add(id(thing))
             short = name in belman.__all__ and getattr(belman, name) is thing
-            found[f"belman.{name}" if short else f"{place}.{name}"] = (place, thing)
-    return found
+            result[f"belman.{name}" if short else f"{position}.{name}"] = (position, thing)
+    return result
 
 
-def markdown(*places: str) -> str:
+def markdown(*positions: str) -> str:
     """Directives that describe all public names of some modules."""
     lines = ["```{eval-rst}"]
-    for wanted in places:
-        for path, (place, thing) in entries().items():
-            if place == wanted:
-                lines += [*_directive(path, place, thing), ""]
+    for wanted in positions:
+        for path, (position, thing) in entries().items():
+            if position == wanted:
+                lines += [*_directive(path, position, thing), ""]
     return "\n".join([*lines, "```"])
 
 
-def _directive(path: str, place: str, thing: Any) -> list[str]:
+def _directive(path: str, position: str, thing: Any) -> list[str]:
     if is_constant(thing):
-        return [f".. py:data:: {path}", "", f"   {constant_doc(place, path.rsplit('.', 1)[1])}"]
+        return [f".. py:data:: {path}", "", f"   {constant_doc(position, path.rsplit('.', 1)[1])}"]
     if not inspect.isclass(thing):
         return [f".. autofunction:: {path}"]
     kind = "autoexception" if issubclass(thing, BaseException) else "autoclass"
@@ -129,7 +129,7 @@ def own_members(kind: type) -> list[str]:
     public = [thing for _, thing in entries().values() if inspect.isclass(thing)]
     above = [one for one in kind.__mro__[1:] if one in public]
     known = {name for one in above for name in dir(one)}
-    found = [
+    result = [
         name
         for one in reversed(kind.__mro__[:-1])
         if one not in above and one.__module__.startswith("belman")
@@ -137,7 +137,7 @@ def own_members(kind: type) -> list[str]:
         if not name.startswith("_") and name not in known
         if inspect.getdoc(member) and _is_method(member)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(result))
 
 
 def _is_method(member: Any) -> bool:
@@ -149,17 +149,17 @@ def is_constant(thing: Any) -> bool:
     return not inspect.isclass(thing) and (not callable(thing) or hasattr(thing, "__origin__"))
 
 
-def constant_doc(place: str, name: str) -> str:
+def constant_doc(position: str, name: str) -> str:
     """The `#:` comment above a constant, wherever in its package it stands.
 
     >>> constant_doc("belman.policies", "POLICIES")
     'Every policy by its name.'
     """
-    folder = Path(str(importlib.import_module(place).__file__)).parent
+    folder = Path(str(importlib.import_module(position).__file__)).parent
     for file in sorted(folder.rglob("*.py")):
-        found = re.search(rf"((?:^#: .*\n)+){name}\b.* = ", file.read_text(encoding="utf-8"), re.M)
-        if found:
-            return " ".join(line.removeprefix("#: ") for line in found[1].splitlines())
+        result = re.search(rf"((?:^#: .*\n)+){name}\b.* = ", file.read_text(encoding="utf-8"), re.M)
+        if result:
+            return " ".join(line.removeprefix("#: ") for line in result[1].splitlines())
     return ""
 
 
@@ -217,10 +217,10 @@ def as_restructured_text(
 ) -> None:
     """Docstrings are plain text with `code`; what reStructuredText would take for markup is not."""
     inside = False
-    for place, line in enumerate(lines):
+    for position, line in enumerate(lines):
         inside = line.lstrip().startswith(">>>") or (inside and bool(line.strip()))
         if not inside and not line.startswith("    "):
-            lines[place] = _plain(line)
+            lines[position] = _plain(line)
 
 
 def _plain(line: str) -> str:

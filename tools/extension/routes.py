@@ -99,8 +99,8 @@ def _type(schema: dict[str, Any]) -> str:
 
 
 def _words(one: dict[str, Any]) -> str:
-    found = one.get("description") or one.get("schema", {}).get("description") or ""
-    return " ".join(found.split()).replace("|", "\\|")
+    result = one.get("description") or one.get("schema", {}).get("description") or ""
+    return " ".join(result.split()).replace("|", "\\|")
 
 
 def _example(body: dict[str, Any], schema: dict[str, Any]) -> Any:

@@ -42,7 +42,7 @@ MOST_RUNS, FEWEST_RUNS = 200, 5
 def regrets(make: Any, name: str, seconds: float) -> list[float]:
     """The regret of every run, as many as fit into the time; every player meets the same luck."""
     means, turns = PROBLEMS[name]
-    found: list[float] = []
+    result: list[float] = []
     started = time.process_time()
     for run in range(MOST_RUNS):
         nature = np.random.default_rng([run, 7])
@@ -53,10 +53,10 @@ def regrets(make: Any, name: str, seconds: float) -> list[float]:
             arm = int(player.ask())
             lost += chances.max() - chances[arm]
             player.tell(arm, int(luck[turn] >= 1.0 - chances[arm]))
-        found.append(round(float(lost), 3))
-        if time.process_time() - started > seconds and len(found) >= FEWEST_RUNS:
+        result.append(round(float(lost), 3))
+        if time.process_time() - started > seconds and len(result) >= FEWEST_RUNS:
             break
-    return found
+    return result
 
 
 def main() -> None:

@@ -42,11 +42,11 @@ def pair_microseconds(make: Any, seconds: float = 1.0) -> float:
 def size_of_install() -> tuple[float, int]:
     """Megabytes of packages in this environment without pip, and how many there are."""
     total, count = 0, 0
-    for found in metadata.distributions():
-        if found.metadata["Name"].lower() in ("pip", "setuptools", "wheel"):
+    for result in metadata.distributions():
+        if result.metadata["Name"].lower() in ("pip", "setuptools", "wheel"):
             continue
         count += 1
-        for file in found.files or ():
+        for file in result.files or ():
             path = Path(str(file.locate()))
             if path.is_file() and path.suffix != ".pyc":
                 total += path.stat().st_size
@@ -59,13 +59,13 @@ def main() -> None:
     getattr(peer, "warm", lambda: None)()
     simulate = getattr(peer, "simulate", lambda means, horizon: {})
     megabytes, packages = size_of_install()
-    found = {
+    result = {
         "megabytes": round(megabytes, 1),
         "packages": packages,
         "pair": {name: round(pair_microseconds(make), 2) for name, make in peer.PLAYERS.items()},
         "simulated": {name: round(rate) for name, rate in simulate(TWENTY, 1_000).items()},
     }
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

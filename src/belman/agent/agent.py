@@ -237,13 +237,13 @@ class Agent(AgentViews):
 
     def _ranked(self, asking: Asking, among: list[Hashable] | None, most: int) -> list[Choice]:
         """Choose the arms with the largest indices, outstanding from now on."""
-        decider, found = self._decider, []
+        decider, result = self._decider, []
         decider.meet(asking)
         for arm in decider.rank(asking, among)[:most]:
             candidate = None if asking.candidates is None else asking.candidates[arm]
-            found.append(Choice(arm, decider.turn, context=asking.context, candidate=candidate))
-            decider.expect(found[-1])
-        return found
+            result.append(Choice(arm, decider.turn, context=asking.context, candidate=candidate))
+            decider.expect(result[-1])
+        return result
 
     def _available(self, among: Iterable[Hashable]) -> list[Hashable]:
         """Return the arms in play that are named, in their order."""
@@ -370,7 +370,7 @@ class Agent(AgentViews):
             remedy = "give ticket=…, or the features of the candidate in place of the arm"
             raise UnknownTicketError(f"candidate {arm!r} has no open ask: {remedy}")
         if decider.kind == "box":
-            self._box().space.place(arm)
+            self._box().space.position(arm)
         elif not validate.is_among(arm, decider.arms):
             raise validate.unknown_arm(arm, decider.arms)
         names = getattr(decider, "context_names", True)
@@ -402,10 +402,10 @@ class Agent(AgentViews):
             self._decider.cancel(arm, count)
             return
         open_asks = self._tickets()
-        found = list(islice(open_asks.of(arm), count)) if ticket is None else [ticket]
-        if ticket is None and len(found) < count:
+        result = list(islice(open_asks.of(arm), count)) if ticket is None else [ticket]
+        if ticket is None and len(result) < count:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
-        for one in found:
+        for one in result:
             self._decider.settle(open_asks.find(one, arm), None)
             del open_asks.open[one]
 
@@ -433,11 +433,11 @@ class Agent(AgentViews):
     def provisional(self, counts: Mapping[Any, ArrayLike]) -> None:
         decider = self._as(IndependentDecider, "provisional counts")
         given = validate.check_provisional(counts, decider.family)
-        found = np.zeros((len(decider.arms), 3))
+        result = np.zeros((len(decider.arms), 3))
         for arm, pair in given.items():
             belief = decider.learnt(arm).belief
-            found[decider.arms.index(arm)] = validate.check_counts(arm, pair, belief)
-        decider.count_provisionally(found)
+            result[decider.arms.index(arm)] = validate.check_counts(arm, pair, belief)
+        decider.count_provisionally(result)
 
     # Arms
 

@@ -238,10 +238,10 @@ class AgentViews:
         inner = self._believed_apart("weights", context)
         shares = Shares(check_floor(floor or None, inner.arms))
         shares.check(inner.arms)
-        found = inner.weights(Asking(), count, shares)
-        if caution := inner.caution(Asking(), found, count):
+        result = inner.weights(Asking(), count, shares)
+        if caution := inner.caution(Asking(), result, count):
             warnings.warn(caution, UserWarning, stacklevel=2)
-        return found
+        return result
 
     # Along features
 
@@ -397,7 +397,7 @@ class AgentViews:
         >>> agent.recommend()
         'red'
         """
-        rows, arms = self._advice(m, context).places, self._decider.arms
+        rows, arms = self._advice(m, context).positions, self._decider.arms
         return arms[rows[0]] if m == 1 else [arms[row] for row in rows]
 
     def confidence(
@@ -432,8 +432,8 @@ class AgentViews:
         True
         """
         rule = check_threshold(threshold, self.family)
-        found, told = self._advice(m, context), max(self.turn - 1, 1)
-        return confidence_of(found.evidence, told, len(self.arms), m, rule)
+        result, told = self._advice(m, context), max(self.turn - 1, 1)
+        return confidence_of(result.evidence, told, len(self.arms), m, rule)
 
     def should_stop(
         self,

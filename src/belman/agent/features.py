@@ -38,7 +38,7 @@ class Features:
             allowed = f"a function, or a fitted model with {' or '.join(_METHODS)}"
             raise SettingError(f"{function!r} gives no features: it must be {allowed}")
         self.function, self._method = function, method
-        self.names = check_names(self._found() if names is None else names, "names")
+        self.names = check_names(self._result() if names is None else names, "names")
 
     def __repr__(self) -> str:
         return f"Features({self.called}, {self.names!r})"
@@ -48,15 +48,15 @@ class Features:
         """The name of the function, or the class of the model."""
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
-    def _found(self) -> list[str]:
+    def _result(self) -> list[str]:
         """Return the names that a transformer gives its columns; many columns are one array."""
         known: Callable[[], Iterable[Any]] | None
         known = getattr(self.function, "get_feature_names_out", None)
         if known is None or self._method != "transform":
             remedy = 'Features(function, names=["length"]), or ["embedding[384]"] for an array'
             raise SettingError(f"what {self.called} returns has no names: give {remedy}")
-        found = [str(name) for name in known()]
-        return found if len(found) <= MOST_NAMES else [f"features[{len(found)}]"]
+        result = [str(name) for name in known()]
+        return result if len(result) <= MOST_NAMES else [f"features[{len(result)}]"]
 
     def of(self, objects: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the named values of objects, in one call where a model takes rows."""
@@ -71,16 +71,16 @@ class Features:
                 remedy = "pip install 'belman[pandas]'"
                 raise SettingError(f"{self.called} takes data frames: {remedy}") from error
             rows = pd.DataFrame(rows, columns=list(columns))
-        found = getattr(self.function, self._method)(rows)
-        found = found.toarray() if hasattr(found, "toarray") else found  # text is often sparse
-        return [self._named(each) for each in getattr(found, "values", found)]
+        result = getattr(self.function, self._method)(rows)
+        result = result.toarray() if hasattr(result, "toarray") else result  # text is often sparse
+        return [self._named(each) for each in getattr(result, "values", result)]
 
-    def _named(self, found: Any) -> dict[str, Any]:
-        if isinstance(found, Mapping):
-            return dict(found)
-        if not is_array(found):
-            found = [found]
-        array = as_array(self.called, found)
+    def _named(self, result: Any) -> dict[str, Any]:
+        if isinstance(result, Mapping):
+            return dict(result)
+        if not is_array(result):
+            result = [result]
+        array = as_array(self.called, result)
         (first, *others) = self.names
         if not others and first.endswith("]"):
             return {first[: first.rindex("[")]: array}
@@ -105,8 +105,8 @@ def of_arms(given: Any, arms: Sequence[Hashable]) -> Any:
         return dict(zip(arms, given.of(arms), strict=True))
     if not callable(given) or hasattr(given, "to_dict"):
         return given
-    found = {arm: given(arm) for arm in arms}
-    return {arm: {"features": value} if is_array(value) else value for arm, value in found.items()}
+    result = {arm: given(arm) for arm in arms}
+    return {arm: {"features": value} if is_array(value) else value for arm, value in result.items()}
 
 
 class Functions:

@@ -31,18 +31,18 @@ _NOT_BY_SEGMENT = dict.fromkeys(("discount", "drift", "last", "start"), _APART)
 
 def functions_of(settings: dict[str, Any]) -> Functions:
     """Return the functions among settings, in whose place there are names or values then."""
-    found: dict[str, Features | None] = {}
+    result: dict[str, Features | None] = {}
     if settings["context"] is not None:
-        found["context"] = features_of(settings["context"])
+        result["context"] = features_of(settings["context"])
     if settings["features"] is not None and settings["arms"] is None:
-        found["features"] = features_of(settings["features"])
+        result["features"] = features_of(settings["features"])
     elif settings["features"] is not None:
         settings["arms"] = check_names(settings["arms"], "arms")
         settings["features"] = of_arms(settings["features"], settings["arms"])
-    for name, function in found.items():
+    for name, function in result.items():
         if function is not None:
             settings[name] = function.names
-    return Functions(**found)
+    return Functions(**result)
 
 
 def decider_of(settings: dict[str, Any], words: chance.Words) -> Decider:

@@ -43,12 +43,12 @@ class OpenAsks:
     def find(self, ticket: Any, arm: Any = None) -> Choice:
         """Return the ask of a ticket, which was for this arm if one is named."""
         is_one = isinstance(ticket, int) and not isinstance(ticket, bool)
-        found = self.open.get(ticket) if is_one else None
-        if found is None:
+        result = self.open.get(ticket) if is_one else None
+        if result is None:
             raise UnknownTicketError(f"ticket {ticket!r} is not open: it was told, or never given")
-        if arm is not None and not _is_same(arm, found.arm):
-            raise TicketError(f"ticket {ticket!r} was for arm {found.arm!r}, not {arm!r}")
-        return found
+        if arm is not None and not _is_same(arm, result.arm):
+            raise TicketError(f"ticket {ticket!r} was for arm {result.arm!r}, not {arm!r}")
+        return result
 
 
 def _is_same(arm: Any, chosen: Any) -> bool:

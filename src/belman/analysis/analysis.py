@@ -25,9 +25,9 @@ class Analysis(Report):
     control.
 
     >>> import belman
-    >>> found = belman.analyse({"variant": ["old", "new"], "visitors": [10_000, 10_000],
+    >>> result = belman.analyse({"variant": ["old", "new"], "visitors": [10_000, 10_000],
     ...     "conversions": [300, 381]}, control="old")
-    >>> print(found.account.sentence)
+    >>> print(result.account.sentence)
     2 rows read, 2 used, 0 dropped.
     """
 
@@ -66,7 +66,7 @@ class Analysis(Report):
 
     def _end(self) -> str:
         decided = self.verdict.decided
-        if any(found.alarm for found in self.findings):
+        if any(result.alarm for result in self.findings):
             return "but the data are not sound: look at them before you decide"
         if not isinstance(self.rule, OneLook):
             return sentences.end(self)
@@ -137,12 +137,12 @@ class Analysis(Report):
     @property
     def holdout_sentence(self) -> str:
         """What all arms together do beside the holdout."""
-        if (found := self.holdout) is None:
+        if (result := self.holdout) is None:
             return ""
-        size = _span(found, found.relative_one_look, found.one_look)
-        what = f"{_lift(found)} beside {found.against}, the holdout ({size})"
-        sure = "that may be luck" if found.p_value > self.delta else "that is not luck"
-        return f"All other arms together: {what}; {sure} (p = {found.p_value:.2g})."
+        size = _span(result, result.relative_one_look, result.one_look)
+        what = f"{_lift(result)} beside {result.against}, the holdout ({size})"
+        sure = "that may be luck" if result.p_value > self.delta else "that is not luck"
+        return f"All other arms together: {what}; {sure} (p = {result.p_value:.2g})."
 
     def to_markdown(self) -> str:
         """Text for a chat: the verdict, a table, alarms, and what became of the rows."""

@@ -60,14 +60,14 @@ class Making:
     ) -> Analysis:
         """Put all of it together."""
         metric, everything = self.wanted[0], self.rows
-        found = [checks.sample_ratio(everything, split)]
+        result = [checks.sample_ratio(everything, split)]
         shares = checks.intended(split, everything.names)
         # bets rest on the intended shares: where the rows contradict these, nobody may bet on them
-        named = {} if found[0].alarm else dict(zip(everything.names, shares, strict=True))
+        named = {} if result[0].alarm else dict(zip(everything.names, shares, strict=True))
         beside = Beside(self.wanted, self.before, self.level, named, self.account)
         told = everything.told(metric.columns)
         if not told.all():
-            found.append(checks.missing(everything, told))
+            result.append(checks.missing(everything, told))
         self.account.drop(f"without a {metric.column}", (~told).sum())
         if not told.any():
             raise SettingError(f"no row has a {metric.column}: there is nothing to report")
@@ -84,17 +84,17 @@ class Making:
         if kind is Kind.MONEY:
             self.account.said.append(checks.money_words(metric.column, rows, made))
         if made is not None and made.before is not None:
-            found.append(checks.balanced(self.before or "", made, rows.names))
+            result.append(checks.balanced(self.before or "", made, rows.names))
             self._say_gain(whole, made)
         known = known_by(kind, rows, metric, made, whole, family, self.minimise)
         bets = None
         if family is None and metric.cap is None:
             bets = beside.bets(rows, control, kind, made, whole)
         rule = rule or OneLook(round(1.0 - self.level, 12))
-        base = report(known, control, self.level, rule, found, bets=bets)
+        base = report(known, control, self.level, rule, result, bets=bets)
         pair = tuple(rows.names.index(str(name)) for name in compared(base)) if base.others else ()
         if pair:
-            base = replace(base, findings=(*found, *checks.over_time(rows, metric, made, pair)))
+            base = replace(base, findings=(*result, *checks.over_time(rows, metric, made, pair)))
         if repeated is not None:
             base = replace(base, findings=(repeated, *base.findings))
         comparisons = beside.comparisons(rows, control, whole, kind, bets)
@@ -128,11 +128,11 @@ class Making:
     def _with_a_second(self, rows: Rows) -> Rows:
         """Leave out arms of a single unit, which has no error: typing mistakes, tests of a test."""
         keep = np.ones(len(rows), dtype=np.bool_)
-        for place, count in enumerate(checks.units_by_arm(rows)):
+        for position, count in enumerate(checks.units_by_arm(rows)):
             if count == 1:
-                lost = rows.arms == place
+                lost = rows.arms == position
                 keep &= ~lost
-                why = f"of {rows.names[place]}, which has a single {self._per}"
+                why = f"of {rows.names[position]}, which has a single {self._per}"
                 self.account.drop(why, int(lost.sum()))
         if not keep.any():
             raise SettingError(f"no arm has a second {self._per}: there is nothing to report")
@@ -174,9 +174,9 @@ def _one(unit: str | None) -> str:
     return "block" if unit.startswith("time:") else unit.removesuffix("_id")
 
 
-def _with_any_look(one: ArmReport, found: Sequence[Comparison], metric: str) -> ArmReport:
+def _with_any_look(one: ArmReport, result: Sequence[Comparison], metric: str) -> ArmReport:
     """An arm with intervals at any look by large samples, where its family has none."""
-    for row in found:
+    for row in result:
         if row.arm == one.arm and row.metric == metric and one.anytime_lift is None:
             return replace(one, anytime_lift=row.any_look, anytime_relative=row.relative_any_look)
     return one

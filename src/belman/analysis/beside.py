@@ -83,10 +83,10 @@ class Beside:
         if control is None:
             return []
         others = [name for name in rows.names if name != control]
-        among, found = len(others) * len(self.wanted), []
-        for place, metric in enumerate(self.wanted):
+        among, result = len(others) * len(self.wanted), []
+        for position, metric in enumerate(self.wanted):
             whole = first
-            if place:
+            if position:
                 told = rows.told(metric.columns)
                 if not told.all():
                     gone = f"{int((~told).sum()):,} rows without it are left out of {metric.text}."
@@ -96,26 +96,26 @@ class Beside:
                 kind = kind_of(part, metric, made)
                 bets = None if metric.cap else self.bets(part, control, kind, made, whole)
             for name in others:
-                places = (rows.names.index(name), rows.names.index(control))
-                found.append(self.compare(metric, rows, places, whole, kind, among, bets))
-        return found
+                positions = (rows.names.index(name), rows.names.index(control))
+                result.append(self.compare(metric, rows, positions, whole, kind, among, bets))
+        return result
 
     def compare(
         self,
         metric: Metric,
         rows: Rows,
-        places: tuple[int, int],
+        positions: tuple[int, int],
         whole: Estimates,
         kind: Kind,
         among: int,
         bets: ArmBets | None,
     ) -> Comparison:
         """Compare the arms at two places."""
-        names = (rows.names[places[0]], rows.names[places[1]])
-        pair = [whole.arms[place] for place in places]
+        names = (rows.names[positions[0]], rows.names[positions[1]])
+        pair = [whole.arms[position] for position in positions]
         one = compare(metric.text, names, pair[0], pair[1], 1.0 - self.level, among)
         if bets is not None:
-            asked = (bets, places[0], self.level, places[1], among)
+            asked = (bets, positions[0], self.level, positions[1], among)
             ratio = bet_intervals.lift(*asked)
             one = one._replace(
                 any_look=bet_intervals.difference(*asked)[1:],
@@ -133,16 +133,16 @@ class Beside:
         if not base.others:
             return None
         leader, other = (rows.names.index(str(name)) for name in compared(base))
-        places = (leader, other)
+        positions = (leader, other)
         if base.control is not None and base.leader.arm == base.control:
-            places = (other, leader)
+            positions = (other, leader)
         among = base.others * len(self.wanted)
-        return self.compare(self.wanted[0], rows, places, whole, kind, among, bets)
+        return self.compare(self.wanted[0], rows, positions, whole, kind, among, bets)
 
     def holdout(self, rows: Rows, metric: Metric, holdout: str) -> Comparison:
         """Compare all other arms together with one that was kept out of everything."""
-        place = rows.names.index(holdout)
-        arms = (rows.arms == place).astype(np.int64)
+        position = rows.names.index(holdout)
+        arms = (rows.arms == position).astype(np.int64)
         two = replace(rows, names=("all others", holdout), arms=arms)
         whole, made = self.estimates(two, metric)
         kind = kind_of(two, metric, made)

@@ -22,10 +22,10 @@ _ONE_ARM = 0.95  # of users with several rows, from which arms were given to use
 def arms_with_rows(rows: Rows) -> Rows:
     """The same rows, arms without any left out of the names."""
     there = np.unique(rows.arms)
-    places = np.full(len(rows.names), -1)
-    places[there] = np.arange(there.size)
-    names = tuple(rows.names[place] for place in there.tolist())
-    return replace(rows, names=names, arms=places[rows.arms])
+    positions = np.full(len(rows.names), -1)
+    positions[there] = np.arange(there.size)
+    names = tuple(rows.names[position] for position in there.tolist())
+    return replace(rows, names=names, arms=positions[rows.arms])
 
 
 def units_by_arm(rows: Rows) -> list[int]:
@@ -47,18 +47,18 @@ def sample_ratio(rows: Rows, split: Mapping[str, float] | str | None) -> Finding
     test = SampleRatio(names)
     counts = units_by_arm(rows)
     test.add(counts, shares)
-    found = test.finding()
+    result = test.finding()
     if split is not None:
-        return found
-    if not found.alarm:
-        return replace(found, sentence="Traffic shares are even.")
+        return result
+    if not result.alarm:
+        return replace(result, sentence="Traffic shares are even.")
     total = sum(counts)
     got = ", ".join(
         f"{name} {100.0 * n / total:.4g} %" for name, n in zip(names, counts, strict=True)
     )
     write = ",".join(f"{name}={_round(n / total)}" for name, n in zip(names, counts, strict=True))
     return replace(
-        found,
+        result,
         sentence=f"Traffic shares are not even: {got}.",
         look_at="If they were meant to be, look for rows that are lost or double for one arm: "
         "redirects, caches, crashes, bots, a filter after the assignment. If shares were meant to "
@@ -76,15 +76,15 @@ def intended(split: Mapping[str, float] | str | None, names: Sequence[str]) -> l
         return [1.0 / len(names)] * len(names)
     if isinstance(split, str):
         raise SettingError(f"split={split!r} is not valid: write even, or shares by arm")
-    found = dict.fromkeys(names, 0.0)
+    result = dict.fromkeys(names, 0.0)
     for key, share in split.items():
         if not isinstance(share, (int, float)) or not 0.0 <= share < math.inf:
             raise SettingError(f"split gives {key!r} no share: write {key}=0.5")
-        found[arm_named(str(key), names, "split", "the data")] = float(share)
-    total = sum(found.values())
+        result[arm_named(str(key), names, "split", "the data")] = float(share)
+    total = sum(result.values())
     if not total > 0.0:
         raise SettingError("split gives no arm a share: write blue=0.5,green=0.5")
-    return [share / total for share in found.values()]
+    return [share / total for share in result.values()]
 
 
 def missing(rows: Rows, told: NDArray[np.bool_]) -> Finding:
@@ -127,19 +127,19 @@ def balanced(column: str, made: Sample, names: Sequence[str]) -> Finding:
     assert made.before is not None
     known = ~np.isnan(made.before)
     plain = Sample(made.arms[known], made.before[known], np.ones(int(known.sum())), None, None)
-    found = estimate(plain, Metric.read(column), len(names)).arms
+    result = estimate(plain, Metric.read(column), len(names)).arms
     worst, pair = 1.0, (0, 0)
     for a in range(len(names)):
         for b in range(a):
-            error = math.hypot(found[a].error, found[b].error)
-            score = abs(found[a].value - found[b].value) / error if error > 0.0 else 0.0
+            error = math.hypot(result[a].error, result[b].error)
+            score = abs(result[a].value - result[b].value) / error if error > 0.0 else 0.0
             chance = 2.0 * float(ndtr(-score)) * len(names) * (len(names) - 1) / 2.0
             if chance < worst:
                 worst, pair = chance, (a, b)
     if worst >= RISK:
         sentence = f"{column} is alike in all arms, as a covariate from before has to be."
         return Finding("covariate", False, 1.0 / max(worst, 1e-300), sentence)
-    first, second = (f"{number(found[a].value)} for {names[a]}" for a in pair)
+    first, second = (f"{number(result[a].value)} for {names[a]}" for a in pair)
     return Finding(
         "covariate",
         True,

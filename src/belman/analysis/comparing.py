@@ -67,10 +67,10 @@ def compare(
     """Compare two arms at an error δ that is shared by a number of comparisons.
 
     >>> new, old = Estimate(900, 1.2, 0.05, 899.0), Estimate(900, 1.0, 0.05, 899.0)
-    >>> found = compare("x", ("new", "old"), new, old, 0.05, 1)
-    >>> [round(end, 3) for end in (*found.one_look, *found.relative_one_look)]
+    >>> result = compare("x", ("new", "old"), new, old, 0.05, 1)
+    >>> [round(end, 3) for end in (*result.one_look, *result.relative_one_look)]
     [0.061, 0.339, 0.057, 0.366]
-    >>> round(found.p_value, 4)
+    >>> round(result.p_value, 4)
     0.0047
     """
     from scipy.special import stdtr, stdtrit

@@ -49,11 +49,11 @@ class Metric:
         >>> Metric.read("winsor95:revenue").cap
         0.95
         """
-        found = _KIND.fullmatch(text.strip())
-        assert found is not None or not text.strip()
-        if found is None:
+        result = _KIND.fullmatch(text.strip())
+        assert result is not None or not text.strip()
+        if result is None:
             raise SettingError("metric='' is empty: write a column, revenue/sessions, p90:latency")
-        kind, rest = found[1] or "mean", found[2]
+        kind, rest = result[1] or "mean", result[2]
         column, _, per = (part.strip() for part in rest.partition("/"))
         level = 0.5 if kind == "median" else float(kind[1:]) / 100.0 if kind[0] == "p" else None
         cap = None
@@ -112,66 +112,66 @@ def sample(rows: Rows, metric: Metric, before: str | None) -> Sample:
     if rows.units is None:
         own = np.arange(len(rows))
         return Sample(rows.arms, y, per, x, rows.times, (own, y) if metric.level else None)
-    _, first, place = np.unique(rows.units, return_index=True, return_inverse=True)
-    sums: Floats = np.bincount(place, y).astype(np.float64)
-    sizes: Floats = np.bincount(place, per).astype(np.float64)
+    _, first, position = np.unique(rows.units, return_index=True, return_inverse=True)
+    sums: Floats = np.bincount(position, y).astype(np.float64)
+    sizes: Floats = np.bincount(position, per).astype(np.float64)
     if metric.per is None and metric.level is None:
         sizes = np.ones(first.size)
         if np.isin(y, (0.0, 1.0)).all():
             sums = np.minimum(sums, 1.0)  # whoever converted, however often
     if x is not None:
         known = ~np.isnan(x)
-        of = np.bincount(place, known)
+        of = np.bincount(position, known)
         with np.errstate(invalid="ignore"):
-            x = np.bincount(place, np.where(known, x, 0.0)) / np.where(of > 0, of, np.nan)
+            x = np.bincount(position, np.where(known, x, 0.0)) / np.where(of > 0, of, np.nan)
     times = None if rows.times is None else rows.times[first]  # rows are in the order of time
-    values = (place, y) if metric.level else None
+    values = (position, y) if metric.level else None
     return Sample(rows.arms[first], sums, sizes, x, times, values)
 
 
-def capped(found: Sample, cap: float) -> Sample:
+def capped(result: Sample, cap: float) -> Sample:
     """Cut sums of units at the percentile of all of them, below as well where there are losses."""
-    high = float(np.quantile(found.sums, cap))
-    low = float(np.quantile(found.sums, 1.0 - cap)) if (found.sums < 0.0).any() else -math.inf
-    return found._replace(sums=np.clip(found.sums, low, high))
+    high = float(np.quantile(result.sums, cap))
+    low = float(np.quantile(result.sums, 1.0 - cap)) if (result.sums < 0.0).any() else -math.inf
+    return result._replace(sums=np.clip(result.sums, low, high))
 
 
-def estimate(found: Sample, metric: Metric, arms: int) -> Estimates:
+def estimate(result: Sample, metric: Metric, arms: int) -> Estimates:
     """The metric of every arm; SettingError where an arm has fewer than two units.
 
-    >>> found = Sample(np.array([0, 0, 1, 1]), np.array([1.0, 3, 5, 5]), np.ones(4), None, None)
-    >>> [one[:3] for one in estimate(found, Metric.read("x"), 2).arms]
+    >>> result = Sample(np.array([0, 0, 1, 1]), np.array([1.0, 3, 5, 5]), np.ones(4), None, None)
+    >>> [one[:3] for one in estimate(result, Metric.read("x"), 2).arms]
     [(2, 2.0, 1.0), (2, 5.0, 0.0)]
     """
     if metric.cap is not None:
-        found = capped(found, metric.cap)
+        result = capped(result, metric.cap)
     if metric.level is not None:
-        return Estimates(tuple(_percentile(found, metric.level, a) for a in range(arms)))
-    values, parts = np.zeros(arms), np.zeros(found.sums.size)
+        return Estimates(tuple(_percentile(result, metric.level, a) for a in range(arms)))
+    values, parts = np.zeros(arms), np.zeros(result.sums.size)
     for a in range(arms):
-        own = found.arms == a
-        total = float(found.sizes[own].sum())
-        values[a] = float(found.sums[own].sum()) / total if total else math.nan
+        own = result.arms == a
+        total = float(result.sizes[own].sum())
+        values[a] = float(result.sums[own].sum()) / total if total else math.nan
         mean = total / max(int(own.sum()), 1)
-        parts[own] = (found.sums[own] - values[a] * found.sizes[own]) / (mean or math.nan)
-    if found.before is None:
-        return Estimates(_errors(values, parts, found.arms))
-    plain = _errors(values, parts, found.arms)
-    x = np.where(np.isnan(found.before), np.nanmean(found.before), found.before)
-    slope, centred = _slope(x, parts, found.arms, arms)
-    shifts = [slope * (float(x[found.arms == a].mean()) - float(x.mean())) for a in range(arms)]
-    adjusted = _errors(values - np.array(shifts), parts - slope * centred, found.arms)
+        parts[own] = (result.sums[own] - values[a] * result.sizes[own]) / (mean or math.nan)
+    if result.before is None:
+        return Estimates(_errors(values, parts, result.arms))
+    plain = _errors(values, parts, result.arms)
+    x = np.where(np.isnan(result.before), np.nanmean(result.before), result.before)
+    slope, centred = _slope(x, parts, result.arms, arms)
+    shifts = [slope * (float(x[result.arms == a].mean()) - float(x.mean())) for a in range(arms)]
+    adjusted = _errors(values - np.array(shifts), parts - slope * centred, result.arms)
     was, now = (sum(one.error**2 for one in some) for some in (plain, adjusted))
     return Estimates(adjusted, 1.0 - now / was if was else 0.0)
 
 
 def _errors(values: Floats, parts: Floats, of: Whole) -> tuple[Estimate, ...]:
-    found = []
+    result = []
     for a, value in enumerate(values.tolist()):
         own = parts[of == a]
         error = math.sqrt(float(own.var(ddof=1)) / own.size) if own.size > 1 else math.nan
-        found.append(Estimate(own.size, value, error, max(own.size - 1.0, 0.0)))
-    return tuple(found)
+        result.append(Estimate(own.size, value, error, max(own.size - 1.0, 0.0)))
+    return tuple(result)
 
 
 def _slope(x: Floats, parts: Floats, of: Whole, arms: int) -> tuple[float, Floats]:
@@ -185,18 +185,18 @@ def _slope(x: Floats, parts: Floats, of: Whole, arms: int) -> tuple[float, Float
     return (float(centred @ parts) / spread if spread > 0.0 else 0.0), centred
 
 
-def _percentile(found: Sample, level: float, arm: int) -> Estimate:
+def _percentile(result: Sample, level: float, arm: int) -> Estimate:
     """A percentile of an arm's rows, its error from that of the share below it (Woodruff)."""
-    assert found.values is not None
-    place, values = found.values
-    own = found.arms[place] == arm
-    mine, unit = values[own], place[own]
+    assert result.values is not None
+    position, values = result.values
+    own = result.arms[position] == arm
+    mine, unit = values[own], position[own]
     units = np.unique(unit)
     if units.size < 2:
         return Estimate(units.size, math.nan, math.nan, 0.0)
     value = float(np.quantile(mine, level))
-    rows = np.bincount(unit, minlength=found.arms.size)[units].astype(np.float64)
-    below = np.bincount(unit, (mine <= value) - level, minlength=found.arms.size)[units]
+    rows = np.bincount(unit, minlength=result.arms.size)[units].astype(np.float64)
+    below = np.bincount(unit, (mine <= value) - level, minlength=result.arms.size)[units]
     part = (below - below.sum() / rows.sum() * rows) / rows.mean()
     doubt = math.sqrt(float(part.var(ddof=1)) / units.size)
     ends = np.clip([level - 1.959964 * doubt, level + 1.959964 * doubt], 0.0, 1.0)
@@ -207,7 +207,7 @@ def _percentile(found: Sample, level: float, arm: int) -> Estimate:
 def from_totals(rows: Rows, column: str) -> Estimates:
     """The mean of every arm from visitors, sums and, where they are not conversions, squares."""
     assert rows.counts is not None
-    found = []
+    result = []
     for a in range(len(rows.names)):
         own = rows.arms == a
         n, total = float(rows.counts[own].sum()), float(rows.numbers[column][own].sum())
@@ -215,13 +215,13 @@ def from_totals(rows: Rows, column: str) -> Estimates:
         mean = total / n if n else math.nan
         variance = (squares - n * mean * mean) / (n - 1.0) if n > 1.0 else math.nan
         error = math.sqrt(max(variance, 0.0) / n) if n > 1.0 else math.nan
-        found.append(Estimate(int(n), mean, error, max(n - 1.0, 0.0)))
-    return Estimates(tuple(found))
+        result.append(Estimate(int(n), mean, error, max(n - 1.0, 0.0)))
+    return Estimates(tuple(result))
 
 
-def covered(names: Sequence[str], found: Estimates, metric: str) -> None:
+def covered(names: Sequence[str], result: Estimates, metric: str) -> None:
     """Refuse a metric if some arm has fewer than two units with it."""
-    for name, one in zip(names, found.arms, strict=True):
+    for name, one in zip(names, result.arms, strict=True):
         if one.units < 2 or not math.isfinite(one.error):
             raise SettingError(
                 f"arm {name!r} has {one.units} units with {metric}: two are needed for an error"

@@ -184,9 +184,9 @@ def evaluate(
     >>> arms = rng.choice(["a", "b"], 4_000, p=[0.8, 0.2])
     >>> log = {"arm": arms, "chance": np.where(arms == "a", 0.8, 0.2),
     ...     "reward": rng.random(4_000) < np.where(arms == "a", 0.2, 0.3)}
-    >>> found = evaluate(log, "b")
-    >>> low, high = found["doubly robust"].one_look
-    >>> found.logged < low < 0.3 < high
+    >>> result = evaluate(log, "b")
+    >>> low, high = result["doubly robust"].one_look
+    >>> result.logged < low < 0.3 < high
     True
     """
     if not 0.0 < level < 1.0:
@@ -200,8 +200,8 @@ def evaluate(
         lambda: frame.names(arm), lambda: frame.numbers(reward), lambda: _chances(frame, chance)
     )
     arms = list(dict.fromkeys(names))
-    place = {name: i for i, name in enumerate(arms)}
-    played = np.array([place[name] for name in names], dtype=np.int64)
+    position = {name: i for i, name in enumerate(arms)}
+    played = np.array([position[name] for name in names], dtype=np.int64)
     target = target_of(policy, frame, arms, context)
     weights = target[np.arange(played.size), played] / chances
     if predictions is None:
@@ -210,15 +210,15 @@ def evaluate(
         believed = np.asarray(predictions, dtype=np.float64)
         if believed.shape != target.shape:
             raise SettingError(f"predictions have the shape {believed.shape}: give {target.shape}")
-    owners = None if unit is None else places_of(frame.names(unit))
+    owners = None if unit is None else positions_of(frame.names(unit))
     ends = ends_of(rewards, range)
     return evaluation_of(rewards, weights, target, believed, played, ends, level, owners)
 
 
-def places_of(names: Sequence[Any]) -> Whole:
+def positions_of(names: Sequence[Any]) -> Whole:
     """The place of each name among all of them, in the order in which they appear."""
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return np.array([place[name] for name in names], dtype=np.int64)
+    position = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return np.array([position[name] for name in names], dtype=np.int64)
 
 
 def ends_of(rewards: Floats, given: Ends | None) -> Ends | None:
@@ -227,15 +227,15 @@ def ends_of(rewards: Floats, given: Ends | None) -> Ends | None:
 
 
 def _chances(frame: Frame, name: str) -> Floats:
-    found = frame.numbers(name)
-    wrong = np.flatnonzero(~((found > 0.0) & (found <= 1.0)))
+    result = frame.numbers(name)
+    wrong = np.flatnonzero(~((result > 0.0) & (result <= 1.0)))
     if wrong.size:
         raise frames.refusal(
             frame.source,
             wrong.tolist(),
-            lambda i: f"row {i + 1}: {name} {found[i]:g} is not a chance above 0, and up to 1",
+            lambda i: f"row {i + 1}: {name} {result[i]:g} is not a chance above 0, and up to 1",
         )
-    return found
+    return result
 
 
 # The policy that is asked about
@@ -249,12 +249,12 @@ def target_of(policy: Target, frame: Frame, arms: list[str], context: Sequence[s
     if callable(policy):
         columns = [frame.values(name) for name in context]
         known: dict[Any, Floats] = {}
-        found = np.empty((size, len(arms)))
+        result = np.empty((size, len(arms)))
         for i, row in enumerate(zip(*columns, strict=True) if columns else ((),) * size):
             if row not in known:
                 known[row] = _shares(policy(dict(zip(context, row, strict=True))), arms)
-            found[i] = known[row]
-        return found
+            result[i] = known[row]
+        return result
     table = np.asarray(policy, dtype=np.float64)
     if table.shape != (size, len(arms)):
         give = f"a row for each of {size:,} and a column for each of {listing(arms)}"
@@ -268,15 +268,15 @@ def _shares(given: Any, arms: list[str]) -> Floats:
     """The chances of all arms, from the name of one or from shares by arm."""
     if not isinstance(given, Mapping):
         given = {given: 1.0}
-    found = np.zeros(len(arms))
+    result = np.zeros(len(arms))
     for name, share in given.items():
         if str(name) not in arms:
             there = f"the log has {listing(arms)}{nearest(name, arms)}"
             raise ArmError(f"the policy plays {name!r}, which was never played: {there}")
-        found[arms.index(str(name))] = float(share)
-    if not (found >= 0.0).all() or not math.isclose(found.sum(), 1.0, abs_tol=1e-6):
+        result[arms.index(str(name))] = float(share)
+    if not (result >= 0.0).all() or not math.isclose(result.sum(), 1.0, abs_tol=1e-6):
         raise SettingError(f"the shares of a policy are {dict(given)}: they must add up to 1")
-    return found
+    return result
 
 
 # What a model foretells
@@ -307,7 +307,7 @@ def foretold(features: Floats, played: Whole, rewards: Floats, arms: int) -> Flo
     An arm's coefficients are drawn towards those of all arms, whose constant is not drawn to 0.
     """
     size, width = features.shape
-    found = np.zeros((size, arms))
+    result = np.zeros((size, arms))
     ridge = _RIDGE * np.eye(width)
     free = ridge.copy()
     free[0, 0] = 1e-9
@@ -320,9 +320,9 @@ def foretold(features: Floats, played: Whole, rewards: Floats, arms: int) -> Flo
         for a in range(arms):
             own = x[of == a]
             slope = np.linalg.solve(own.T @ own + ridge, own.T @ rest[of == a])
-            found[start:stop, a] = features[start:stop] @ (common + slope)
+            result[start:stop, a] = features[start:stop] @ (common + slope)
         start = stop
-    return found
+    return result
 
 
 # Estimates
@@ -355,8 +355,8 @@ def evaluation_of(
             raise SettingError(f"range={ends!r} does not hold all rewards: give (low, high)")
         if int(owners.max()) + 1 == size:  # or else a row is foretold by those of its unit
             scaled = (rewards - low) / (high - low)
-            found = policy_value_sequence(scaled, weights, 1.0 - level)
-            exact = (low + (high - low) * found[0], low + (high - low) * found[1])
+            result = policy_value_sequence(scaled, weights, 1.0 - level)
+            exact = (low + (high - low) * result[0], low + (high - low) * result[1])
     own = float(weighted.sum() / weights.sum()) if mean_weight > 0.0 else math.nan
     residual = (weighted - own * weights) / (mean_weight or math.nan)
     rows = np.arange(size)

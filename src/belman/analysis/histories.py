@@ -47,8 +47,8 @@ def time_in_name(name: str) -> float | None:
     >>> time_in_name("2026-03-01.json"), time_in_name("checkout-7.json")
     (1772323200.0, None)
     """
-    if found := _DATE.match(name):
-        year, month, day, hour, minute, second, part, zone = found.groups()
+    if result := _DATE.match(name):
+        year, month, day, hour, minute, second, part, zone = result.groups()
         text = f"{year}-{month}-{day}T{hour or '00'}:{minute or '00'}:{second or '00'}"
         text += f".{part.ljust(6, '0')}" if part else ""
         away = "+00:00" if zone in (None, "Z") else f"{zone[:3]}:{zone[-2:]}"
@@ -56,8 +56,8 @@ def time_in_name(name: str) -> float | None:
             return datetime.fromisoformat(text + away).astimezone(UTC).timestamp()
         except ValueError:
             pass
-    if found := _SECONDS.match(name):
-        number = float(found[0])
+    if result := _SECONDS.match(name):
+        number = float(result[0])
         return number / 1_000.0 if number > _MILLI else number
     return None
 
@@ -89,17 +89,17 @@ def read_history(
         raise SettingError(f"{path} cannot be read: {error.strerror}") from None
     if not files:
         raise SettingError(f"{path} has no .json files: give a folder with one for each change")
-    found = [(one.name, _json(one)) for one in files]
-    named = [time_in_name(name) for name, _ in found]
-    told = [_told(path / name, inside(data)) for name, data in found]
+    result = [(one.name, _json(one)) for one in files]
+    named = [time_in_name(name) for name, _ in result]
+    told = [_told(path / name, inside(data)) for name, data in result]
     if any(time is None for time in named):
         if any(time is not None for time in named):
-            without = [one for (one, _), time in zip(found, named, strict=True) if time is None]
+            without = [one for (one, _), time in zip(result, named, strict=True) if time is None]
             raise SettingError(
                 f"{path}: {listing(without)} begin with no time, and other files do: begin every "
                 "name with the time from which it held, or none"
             )
-        lacking = [one for (one, _), time in zip(found, told, strict=True) if time is None]
+        lacking = [one for (one, _), time in zip(result, told, strict=True) if time is None]
         if lacking:
             raise SettingError(
                 f"{path}: from when did {listing(lacking)} hold? Begin the name with the time, "
@@ -108,13 +108,13 @@ def read_history(
         times = [time for time in told if time is not None]
     else:
         times = [time for time in named if time is not None]
-        for (name, _), since, made in zip(found, times, told, strict=True):
+        for (name, _), since, made in zip(result, times, told, strict=True):
             if made is not None and made > since + _LATER:
                 after = datetime.fromtimestamp(made, UTC).isoformat()
                 raise SettingError(f"{path / name} was made at {after}, after the time in its name")
     kept = [
         Held(since, name, _kept(path / name, data, read))
-        for since, (name, data) in zip(times, found, strict=True)
+        for since, (name, data) in zip(times, result, strict=True)
     ]
     return in_order(kept, str(path))
 
@@ -126,12 +126,12 @@ def in_order(held: Sequence[Held[T]], source: str) -> list[Held[T]]:
     for one in held:
         if not math.isfinite(one.since):
             raise SettingError(f"{source}: {one.name} holds from {one.since}, which is no time")
-    found = sorted(held, key=lambda one: one.since)
-    for one, other in pairwise(found):
+    result = sorted(held, key=lambda one: one.since)
+    for one, other in pairwise(result):
         if one.since == other.since:
             both = listing([one.name, other.name])
             raise SettingError(f"{source}: {both} hold from the same time: keep one of them")
-    return found
+    return result
 
 
 def _json(path: Path) -> Any:

@@ -1,7 +1,7 @@
 """What estimates say of arms, as beliefs: coins by their counts, all else by large samples.
 
 An estimate with its error and degrees of freedom is a Normal-gamma belief whose mean has Student's
-law around it: what a flat prior makes of the data.
+distribution around it: what a flat prior makes of the data.
 """
 
 from __future__ import annotations
@@ -60,28 +60,30 @@ def known_by(
     sign = units.slope
     if family is not None and made is not None:
         return _by_family(family, rows, made, minimise, units)
-    law, *beliefs = beliefs_of(kind, whole.arms, minimise)
+    distribution, *beliefs = beliefs_of(kind, whole.arms, minimise)
     plays = np.array([float(one.units) for one in whole.arms])
     sums = sign * np.array([one.value * one.units for one in whole.arms])
     if kind is Kind.COIN:
         sums = np.round(sums)
     squares = np.abs(sums) if kind is Kind.COIN else sums**2 / plays
-    priors = np.tile(np.array(law.prior), (plays.size, 1))
+    priors = np.tile(np.array(distribution.prior), (plays.size, 1))
     faded = "" if kind is Kind.COIN else _LARGE
-    return Known(law, rows.names, priors, np.array(beliefs), plays, sums, squares, units, faded)
+    return Known(
+        distribution, rows.names, priors, np.array(beliefs), plays, sums, squares, units, faded
+    )
 
 
 def beliefs_of(
-    kind: Kind, found: Sequence[Estimate], minimise: bool
+    kind: Kind, result: Sequence[Estimate], minimise: bool
 ) -> tuple[Family, *tuple[Floats, ...]]:
     """The family, and a belief for each of these estimates (mirrored families believe of costs)."""
     if kind is Kind.COIN:
         coin: Family = Mirror(Bernoulli()) if minimise else Bernoulli()
-        counts = [(round(one.value * one.units), one.units) for one in found]
+        counts = [(round(one.value * one.units), one.units) for one in result]
         prior = np.array(coin.prior)
         return coin, *(prior + np.array([k, n - k], dtype=np.float64) for k, n in counts)
-    law: Family = Mirror(GaussianUnknown()) if minimise else GaussianUnknown()
-    return law, *map(_student, found)
+    distribution: Family = Mirror(GaussianUnknown()) if minimise else GaussianUnknown()
+    return distribution, *map(_student, result)
 
 
 def _student(one: Estimate) -> Floats:
@@ -95,14 +97,14 @@ def _by_family(family: Family, rows: Rows, made: Sample, minimise: bool, units: 
     values = made.sums / made.sizes
     for value in np.unique(values):
         family.check_reward(float(value))
-    law: Family = Mirror(family) if minimise else family
+    distribution: Family = Mirror(family) if minimise else family
     parts = [units.slope * values[made.arms == a] for a in range(len(rows.names))]
-    prior = np.array(law.prior)
+    prior = np.array(distribution.prior)
     return Known(
-        law,
+        distribution,
         rows.names,
         np.tile(prior, (len(parts), 1)),
-        np.array([learnt(law, prior, part) for part in parts]),
+        np.array([learnt(distribution, prior, part) for part in parts]),
         np.array([float(part.size) for part in parts]),
         np.array([float(part.sum()) for part in parts]),
         np.array([float((part**2).sum()) for part in parts]),

@@ -32,9 +32,9 @@ class Lots:
 
     def where(self, order: Whole) -> Lots:
         """These rows of the log, in this order."""
-        place = np.empty(int(self.rows.max(initial=-1)) + 1, dtype=np.int64)
-        place[self.rows] = np.arange(self.rows.size)
-        at = place[order]
+        position = np.empty(int(self.rows.max(initial=-1)) + 1, dtype=np.int64)
+        position[self.rows] = np.arange(self.rows.size)
+        at = position[order]
         return Lots(self.arms, order, self.played[at], self.chances[at], self.versions[at])
 
 
@@ -58,27 +58,29 @@ def drawn_again(
     rows = drop(account, rows, np.array([name == "" for name in names]), "without a variation")
     spelling = _spelling(history, {names[i] for i in rows.tolist()}, spelling, log.frame.source)
     arms: dict[str, int] = {}
-    word = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    word = {name: position for position, name in enumerate(dict.fromkeys(names))}
     coded = np.array([word[name] for name in names], dtype=np.int64)
     kept: list[tuple[Whole, Whole, Floats, tuple[str, ...]]] = []
     wrong: list[Whole] = []
     reasons, contradictions = np.zeros((2, len(past.REASONS)), dtype=np.int64)
     for version in np.unique(versions[rows]).tolist():
         own = rows[versions[rows] == version]
-        found = history.assigned(version, log, own, spelling)
-        same = _codes(found, word)[found.seen] == coded[own]
-        same |= np.isin(found.reasons, (past.NO_UNIT, past.PREREQUISITE))  # the program's own value
+        result = history.assigned(version, log, own, spelling)
+        same = _codes(result, word)[result.seen] == coded[own]
+        same |= np.isin(
+            result.reasons, (past.NO_UNIT, past.PREREQUISITE)
+        )  # the program's own value
         wrong.append(own[~same])
-        contradictions += np.bincount(found.reasons[~same], minlength=reasons.size)
-        reasons += np.bincount(found.reasons[same], minlength=reasons.size)
-        good = same & (found.reasons == past.LOT)
+        contradictions += np.bincount(result.reasons[~same], minlength=reasons.size)
+        reasons += np.bincount(result.reasons[same], minlength=reasons.size)
+        good = same & (result.reasons == past.LOT)
         if not good.any():
             continue
-        used = found.names
+        used = result.names
         if not arms.keys() >= set(used):
             arms |= {name: len(arms) + i for i, name in enumerate(n for n in used if n not in arms)}
-        place = np.array([arms[name] for name in used], dtype=np.int64)
-        kept.append((own[good], place[found.seen[good]], found.chances[good], used))
+        position = np.array([arms[name] for name in used], dtype=np.int64)
+        kept.append((own[good], position[result.seen[good]], result.chances[good], used))
     mismatched = np.concatenate(wrong) if wrong else np.zeros(0, dtype=np.int64)
     for reason in range(1, reasons.size):
         account.drop(past.REASONS[reason], int(reasons[reason]))
@@ -100,9 +102,9 @@ def drawn_again(
     return _joined(arms, kept, versions)
 
 
-def _codes(found: Assigned, word: Mapping[str, int]) -> Whole:
+def _codes(result: Assigned, word: Mapping[str, int]) -> Whole:
     """What names of a version are among those of the log; behind them, for none, the empty one."""
-    return np.array([*(word.get(name, -2) for name in found.names), -2], dtype=np.int64)
+    return np.array([*(word.get(name, -2) for name in result.names), -2], dtype=np.int64)
 
 
 def _joined(
@@ -121,9 +123,9 @@ def _joined(
         chances[start:stop, [arms[name] for name in names]] = shares
         start = stop
     ever = chances.max(0, initial=0.0) > 0.0
-    place = np.cumsum(ever) - 1
+    position = np.cumsum(ever) - 1
     known = tuple(name for name, is_there in zip(arms, ever.tolist(), strict=True) if is_there)
-    return Lots(known, rows, place[played], chances[:, ever], versions[rows])
+    return Lots(known, rows, position[played], chances[:, ever], versions[rows])
 
 
 def _spelling(history: Past, seen: set[str], given: str | None, source: str) -> str:
@@ -160,13 +162,13 @@ def _why(
     looked = wrong[:: max(1, math.ceil(wrong.size / _LOOKED))]
     left, said = looked, []
     for step, where in ((-1, "the version before"), (1, "the next version")):
-        found = []
+        result = []
         for version in np.unique(versions[left]).tolist():
             own = left[versions[left] == version]
             if 0 <= version + step < since.size:
                 again = history.assigned(version + step, log, own, spelling)
-                found.append(own[_codes(again, word)[again.seen] == coded[own]])
-        fits = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+                result.append(own[_codes(again, word)[again.seen] == coded[own]])
+        fits = np.concatenate(result) if result else np.zeros(0, dtype=np.int64)
         if fits.size:
             gap = times[fits] - since[versions[fits]]
             if step > 0:

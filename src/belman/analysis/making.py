@@ -91,8 +91,8 @@ def analyse(
     SettingError
         Where columns cannot be found or read: all that is wrong with them in one message.
 
-    >>> found = analyse({"arm": ["a", "b"] * 500, "converted": ([1, 0] * 50 + [0, 0] * 450)})
-    >>> found.account.sentence
+    >>> result = analyse({"arm": ["a", "b"] * 500, "converted": ([1, 0] * 50 + [0, 0] * 450)})
+    >>> result.account.sentence
     '1,000 rows read, 1,000 used, 0 dropped.'
     """
     if not 0.0 < level < 1.0:
@@ -127,12 +127,12 @@ def _block(unit: str | None, role: Roles) -> float | None:
     """The seconds of a block of a switchback."""
     if unit is None or not unit.startswith("time:"):
         return None
-    found = _BLOCK.fullmatch(unit.strip())
-    if found is None or float(found[1]) <= 0.0:
+    result = _BLOCK.fullmatch(unit.strip())
+    if result is None or float(result[1]) <= 0.0:
         raise SettingError(f"unit={unit!r} is not valid: write time:30m, time:1h or time:1d")
     if role.time is None:
         raise SettingError(f"unit={unit!r} needs a column of times: write --time")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(result[1]) * _SECONDS[result[2]]
 
 
 def _only_means(source: str, unit: str | None, before: str | None, wanted: list[Metric]) -> None:

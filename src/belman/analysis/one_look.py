@@ -35,13 +35,13 @@ class OneLook(StopRule):
 
     def decided(self, report: Any) -> Verdict:
         best = report.leader
-        found = getattr(report, "comparison", None)
-        if found is None:
+        result = getattr(report, "comparison", None)
+        if result is None:
             return Verdict(False, best.arm, "one look cannot decide: there is nothing to compare")
-        enough = found.corrected <= self.delta
-        words = f"{'tells' if enough else 'does not tell'} {found.arm} from {found.against}"
+        enough = result.corrected <= self.delta
+        words = f"{'tells' if enough else 'does not tell'} {result.arm} from {result.against}"
         size = (
-            f"p = {found.corrected:.2g}, {self.delta:.4g} {'is' if enough else 'would be'} enough"
+            f"p = {result.corrected:.2g}, {self.delta:.4g} {'is' if enough else 'would be'} enough"
         )
         return Verdict(enough, best.arm, f"a test at one look {words} ({size})")
 

@@ -52,14 +52,14 @@ class Blocks(NamedTuple):
 def findings(names: tuple[str, ...], series: Series, pair: tuple[int, int]) -> list[Finding]:
     """Whether rewards change over time, and whether the difference of two arms does."""
     block, label = _blocks(series)
-    found = _table(series, block, len(names))
-    if found is None:
+    result = _table(series, block, len(names))
+    if result is None:
         return []
     if series.times is None:
-        one = _difference(names, found, pair, label)
+        one = _difference(names, result, pair, label)
         return [replace(one, sentence=f"{one.sentence[:-1]}, if rows are in the order of time.")]
     weekend = _weekend(series, len(names))
-    return [_means(found, label, weekend), _difference(names, found, pair, label)]
+    return [_means(result, label, weekend), _difference(names, result, pair, label)]
 
 
 def _blocks(series: Series) -> tuple[Whole, str]:
@@ -114,9 +114,9 @@ def _changes(values: Floats, variances: Floats) -> float:
     return min(2.0 * min(spread, 2.0 * float(ndtr(-abs(slope)))), 1.0)
 
 
-def _means(found: Blocks, label: str, weekend: tuple[float, float, float] | None) -> Finding:
+def _means(result: Blocks, label: str, weekend: tuple[float, float, float] | None) -> Finding:
     """Whether the mean of any arm changes."""
-    chances = [_changes(m, v) for m, v in zip(found.means, found.variances, strict=True)]
+    chances = [_changes(m, v) for m, v in zip(result.means, result.variances, strict=True)]
     p_value = min(len(chances) * min(chances), 1.0)
     if weekend is not None:
         p_value = min(2.0 * min(p_value, weekend[0]), 1.0)
@@ -129,11 +129,11 @@ def _means(found: Blocks, label: str, weekend: tuple[float, float, float] | None
         side = "lower" if end < mid else "higher"
         what = f"they are {size} {side} at weekends"
     else:
-        means = (found.counts * found.means).sum(0) / found.counts.sum(0)
+        means = (result.counts * result.means).sum(0) / result.counts.sum(0)
         low, high = float(means.min()), float(means.max())
         what = f"from {number(low)} to {number(high)} on average, by {label}"
-    shares = found.counts / found.counts.sum(0)
-    if not _same_shares(found.counts):
+    shares = result.counts / result.counts.sum(0)
+    if not _same_shares(result.counts):
         worst = int(np.argmax(np.ptp(shares, axis=1)))
         least, most = percent(shares[worst].min()), percent(shares[worst].max())
         return Finding(
@@ -171,25 +171,25 @@ def _weekend(series: Series, arms: int) -> tuple[float, float, float] | None:
     is_end = (days.astype(np.int64) - _SATURDAY) % 7 < 2
     if np.unique(days[is_end]).size < 2 or np.unique(days[~is_end]).size < 3:
         return None
-    found = _table(series, is_end.astype(np.int64), arms)
-    if found is None or found.means.shape[1] < 2:
+    result = _table(series, is_end.astype(np.int64), arms)
+    if result is None or result.means.shape[1] < 2:
         return None
-    gaps, variances = found.means[:, 1] - found.means[:, 0], found.variances.sum(1)
+    gaps, variances = result.means[:, 1] - result.means[:, 0], result.variances.sum(1)
     score = float((gaps / variances).sum()) / math.sqrt(float((1.0 / variances).sum()))
-    mid, end = ((found.counts * found.means).sum(0) / found.counts.sum(0)).tolist()
+    mid, end = ((result.counts * result.means).sum(0) / result.counts.sum(0)).tolist()
     return 2.0 * float(ndtr(-abs(score))), mid, end
 
 
 def _difference(
-    names: tuple[str, ...], found: Blocks, pair: tuple[int, int], label: str
+    names: tuple[str, ...], result: Blocks, pair: tuple[int, int], label: str
 ) -> Finding:
     """Whether the difference between two arms changes, as a share where both stay above 0."""
     (a, b), question = pair, "difference over time"
-    means, variances = found.means[[a, b]], found.variances[[a, b]]
+    means, variances = result.means[[a, b]], result.variances[[a, b]]
     is_share = bool((means > 2.0 * np.sqrt(variances)).all())
     if is_share:  # what is left of the arm at one ratio; variances go with the level of a block
-        ratio = float(found.values[a] / found.values[b])
-        counts = found.counts[[a, b]]
+        ratio = float(result.values[a] / result.values[b])
+        counts = result.counts[[a, b]]
         level = (counts * means).sum(0) / counts.sum(0)
         level = level / ((counts * means).sum() / counts.sum())
         values = means[0] - ratio * means[1]
@@ -204,7 +204,7 @@ def _difference(
         return Finding(question, False, odds, sentence)
     third = max(values.size // 3, 1)
     first, last = (
-        (found.counts[[a, b], part] * means[:, part]).sum(1) / found.counts[[a, b], part].sum(1)
+        (result.counts[[a, b], part] * means[:, part]).sum(1) / result.counts[[a, b], part].sum(1)
         for part in (slice(0, third), slice(values.size - third, None))
     )
     if is_share:

@@ -96,8 +96,8 @@ class Log:
         key = f"hashed {name}"
         if key not in self._known:
             self._known[key] = Hashed.of(self.frame.cells(name))
-        found: Hashed = self._known[key]
-        return found
+        result: Hashed = self._known[key]
+        return result
 
     def column(self, attribute: str, kind: type | None = None, *, deep: bool = False) -> Column:
         """The values of an attribute.
@@ -117,8 +117,8 @@ class Log:
             name, path = self.way(attribute, deep) or (attribute, "")
             own = None if self.frame.typed else list if path else kind
             self._known[key] = Column.of(self.frame, name, own, deep, path)
-        found: Column = self._known[key]
-        return found
+        result: Column = self._known[key]
+        return result
 
     def way(self, attribute: str, deep: bool = False) -> tuple[str, str] | None:
         """The column of an attribute, and the path to it in the objects there; None without one."""
@@ -145,8 +145,8 @@ class Hashed(NamedTuple):
         """
         texts = [cell if type(cell) is str else _as_text(cell) for cell in cells]
         wide = any(text.endswith("\0") for text in texts)  # which arrays of texts cannot hold
-        found = np.array(texts, dtype=object if wide else None)
-        return cls(found, np.array([text != "" for text in texts], dtype=bool))
+        result = np.array(texts, dtype=object if wide else None)
+        return cls(result, np.array([text != "" for text in texts], dtype=bool))
 
 
 def _as_text(cell: Any) -> str:
@@ -168,7 +168,7 @@ class Column(NamedTuple):
     """A column as its different values, and the place of each row's value among them."""
 
     values: list[Any]
-    places: Whole
+    positions: Whole
 
     @classmethod
     def of(
@@ -192,7 +192,7 @@ class Column(NamedTuple):
         is_text = deep and frame.typed
         known: dict[Any, int] = {}
         values: list[Any] = []
-        places = np.empty(len(cells), dtype=np.int64)
+        positions = np.empty(len(cells), dtype=np.int64)
         for i, cell in enumerate(cells):
             is_deep = isinstance(cell, (list, tuple, dict, set, np.ndarray))
             if isinstance(cell, set) or (is_deep and not deep):
@@ -205,24 +205,24 @@ class Column(NamedTuple):
                 value = _as_kind(value, kind, name, frame.source)
                 known[key] = len(values)
                 values.append(within(value, path) if path else value)
-            places[i] = known[key]
-        return cls(values, places)
+            positions[i] = known[key]
+        return cls(values, positions)
 
 
-def within(found: Any, path: str) -> Any:
+def within(result: Any, path: str) -> Any:
     """What lies at a path in an object; None where nothing does.
 
     >>> within({"home": {"city": "Rome"}}, "home.city"), within({"home": 3}, "home.city")
     ('Rome', None)
     """
     for part in path.split("."):
-        if isinstance(found, list) and part.isdecimal() and int(part) < len(found):
-            found = found[int(part)]
-        elif isinstance(found, Mapping) and part in found:
-            found = found[part]
+        if isinstance(result, list) and part.isdecimal() and int(part) < len(result):
+            result = result[int(part)]
+        elif isinstance(result, Mapping) and part in result:
+            result = result[part]
         else:
             return None
-    return found
+    return result
 
 
 def _plain(cell: Any) -> Any:

@@ -25,16 +25,16 @@ _INK, _FAINT, _ALARM = "#1c1e21", "#5c6370", "#a3342a"
 Part = Table | tuple[str, dict[str, Any]]
 
 
-def write(found: Analysis, file: str | PathLike[str], title: str) -> None:
+def write(result: Analysis, file: str | PathLike[str], title: str) -> None:
     """Draw the pages of an analysis into a file."""
-    write_parts(file, title, _parts(found), found)
+    write_parts(file, title, _parts(result), result)
 
 
 def write_parts(
     file: str | PathLike[str],
     title: str,
     parts: Iterable[Part | None],
-    found: Analysis | None = None,
+    result: Analysis | None = None,
 ) -> None:
     """Draw tables and texts with their settings; None stands for the lifts of an analysis."""
     with needing("a PDF file", "lab", "matplotlib"):
@@ -51,44 +51,44 @@ def write_parts(
             elif part is not None:
                 words, settings = part
                 sheet.text(words, **settings)
-            elif found is not None:
-                sheet.lifts(found)
+            elif result is not None:
+                sheet.lifts(result)
         sheet.close()
 
 
-def _parts(found: Analysis) -> Iterator[Part | None]:
-    yield found.sentence, {"size": 12, "weight": "bold"}
-    for one in found.findings:
+def _parts(result: Analysis) -> Iterator[Part | None]:
+    yield result.sentence, {"size": 12, "weight": "bold"}
+    for one in result.findings:
         if one.alarm:
             yield f"! {one.sentence} {one.look_at}", {"colour": _ALARM}
-    if found.control is not None:
-        yield f"Lift over {found.control}", {"weight": "bold", "size": 11}
+    if result.control is not None:
+        yield f"Lift over {result.control}", {"weight": "bold", "size": 11}
         yield None
-    yield from _tables(found)
+    yield from _tables(result)
     yield "Is the data sound?", {"weight": "bold", "size": 11}
-    for one in found.findings:
+    for one in result.findings:
         yield f"• {one.sentence}", {"colour": _ALARM if one.alarm else _INK}
     yield "Rows", {"weight": "bold", "size": 11}
-    for line in texts.rows_in_words(found):
+    for line in texts.rows_in_words(result):
         yield f"• {line}", {}
     yield "What this means", {"weight": "bold", "size": 11}
-    for note in (found.verdict.sentence, *found.notes):
+    for note in (result.verdict.sentence, *result.notes):
         yield note, {"colour": _FAINT, "size": 8.5}
 
 
-def _tables(found: Analysis) -> Iterator[Part]:
+def _tables(result: Analysis) -> Iterator[Part]:
     yield "Arms", {"weight": "bold", "size": 11}
-    yield found.table()
-    if found.has_metrics:
-        metrics = found.metrics()
+    yield result.table()
+    if result.has_metrics:
+        metrics = result.metrics()
         yield metrics.title, {"weight": "bold", "size": 11}
         yield metrics
-    for part in found.segments:
+    for part in result.segments:
         yield f"By {part.attribute}", {"weight": "bold", "size": 11}
         yield part.sentence, {}
         yield part.table()
-    if found.holdout is not None:
-        yield found.holdout_sentence, {}
+    if result.holdout is not None:
+        yield result.holdout_sentence, {}
 
 
 class _Sheet:
@@ -142,9 +142,9 @@ class _Sheet:
             for j, head in enumerate(heads)
         ]
         size = min(8.5, (_WIDTH - 2.0 * _EDGE) / max(sum(widths) + 2 * len(widths), 1) / 0.0082)
-        places, x = [], _EDGE
+        positions, x = [], _EDGE
         for width in widths:
-            places.append(x / _WIDTH)
+            positions.append(x / _WIDTH)
             x += (width + 2) * size * 0.0082
         tall = max(map(len, heads))
         lines = [[head[i] if i < len(head) else "" for head in heads] for i in range(tall)]
@@ -152,31 +152,31 @@ class _Sheet:
         for i, cells in enumerate([*lines, *rows]):
             figure = self._room(_LINE)
             self._y -= _LINE if i >= tall else 0.14
-            for place, cell in zip(places, cells, strict=True):
+            for position, cell in zip(positions, cells, strict=True):
                 shade = _FAINT if i < tall else _INK
-                figure.text(place, self._y / _HEIGHT, cell, size=size, color=shade)
+                figure.text(position, self._y / _HEIGHT, cell, size=size, color=shade)
 
-    def lifts(self, found: Analysis) -> None:
+    def lifts(self, result: Analysis) -> None:
         """Draw lift over control: a dot, a bar, and a line that holds at any look."""
-        rows = [(arm, *arm.beside_control(found.relative)) for arm in found.arms if arm.lift]
+        rows = [(arm, *arm.beside_control(result.relative)) for arm in result.arms if arm.lift]
         height = 0.35 * len(rows) + 0.45
         figure = self._room(height)
         self._y -= height
         box = (0.24, (self._y + 0.3) / _HEIGHT, 0.68, (height - 0.35) / _HEIGHT)
         axes = figure.add_axes(box)
         ends = []
-        for place, (_, middle, any_look) in enumerate(rows):
+        for position, (_, middle, any_look) in enumerate(rows):
             assert middle is not None
             if any_look is not None and all(map(math.isfinite, any_look)):
-                axes.plot(any_look, [-place] * 2, color=_FAINT, lw=1)
+                axes.plot(any_look, [-position] * 2, color=_FAINT, lw=1)
                 ends += list(any_look)
-            axes.plot(middle[1:], [-place] * 2, color="#0072b2", lw=5, solid_capstyle="round")
-            axes.plot([middle.middle], [-place], "o", color=_INK, ms=5)
+            axes.plot(middle[1:], [-position] * 2, color="#0072b2", lw=5, solid_capstyle="round")
+            axes.plot([middle.middle], [-position], "o", color=_INK, ms=5)
             ends += list(middle)
         axes.axvline(0.0, color=_FAINT, lw=0.8, ls=":")
         axes.set_yticks([-i for i in range(len(rows))], [str(row[0].arm)[:24] for row in rows])
         axes.set_ylim(-len(rows) + 0.4, 0.6)
-        style = sentences.percent if found.relative else sentences.plain
+        style = sentences.percent if result.relative else sentences.plain
         axes.xaxis.set_major_formatter(lambda x, _: "0" if x == 0 else style(x))
         axes.tick_params(labelsize=8, length=2)
         for side in ("top", "right", "left"):

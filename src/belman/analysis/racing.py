@@ -179,9 +179,9 @@ class Race:
         if missing := [name for name in self.left if name not in scores]:
             raise ArmError(f"candidate {missing[0]!r} has no score: all that are left answer")
         row = np.full(len(self.candidates), np.nan)
-        for place, name in enumerate(self.candidates):
-            if self._in[place]:
-                row[place] = self._checked(name, scores[name])
+        for position, name in enumerate(self.candidates):
+            if self._in[position]:
+                row[position] = self._checked(name, scores[name])
         self.answered += 1
         self._calls += int(self._in.sum())
         self._scores.append(row)
@@ -207,11 +207,11 @@ class Race:
 
     def _leader(self) -> int:
         """Return the place of the one with the largest mean of those that are left."""
-        places = np.flatnonzero(self._in)
+        positions = np.flatnonzero(self._in)
         if not self._scores:
-            return int(places[0])
-        sums = np.nansum(np.array(self._scores)[:, places], axis=0)
-        return int(places[int(np.argmax(sums))])
+            return int(positions[0])
+        sums = np.nansum(np.array(self._scores)[:, positions], axis=0)
+        return int(positions[int(np.argmax(sums))])
 
     def _tied(self) -> tuple[Hashable, ...]:
         """Return those that are left, if none differs from the leader by epsilon."""
@@ -247,18 +247,18 @@ class Race:
             name: [] for name in ("candidate", "items", "mean", "behind", "low", "high", "may be")
         }
         width, share = self.high - self.low, self.delta / (len(self.candidates) - 1)
-        for place, name in enumerate(self.candidates):
-            own = scores[:, place][~np.isnan(scores[:, place])]
-            behind = (scores[:, leader] - scores[:, place])[: own.size]
+        for position, name in enumerate(self.candidates):
+            own = scores[:, position][~np.isnan(scores[:, position])]
+            behind = (scores[:, leader] - scores[:, position])[: own.size]
             ends = (-width, width)
-            if place != leader and own.size:
+            if position != leader and own.size:
                 shares = (behind + width) / (2.0 * width)
-                found = policy_value_sequence(shares, np.ones(own.size), share)
-                ends = (2.0 * width * found[0] - width, 2.0 * width * found[1] - width)
-            elif place == leader:
+                result = policy_value_sequence(shares, np.ones(own.size), share)
+                ends = (2.0 * width * result[0] - width, 2.0 * width * result[1] - width)
+            elif position == leader:
                 ends = (0.0, 0.0)
             mean = (float(own.mean()), float(behind.mean())) if own.size else (math.nan, math.nan)
-            row = (name, own.size, *mean, *ends, "best" if self._in[place] else "not best")
+            row = (name, own.size, *mean, *ends, "best" if self._in[position] else "not best")
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
         return Table(columns, "mean scores, and how far behind the leader on the same items")
@@ -297,8 +297,8 @@ def race(
         The best candidate, or those that are tied, or what is left open.
 
     >>> numbers = list(map(int, np.arange(500)))
-    >>> found = race([2, 5, 9], numbers, lambda candidate, item: float(item % 10 < candidate))
-    >>> found.best, found.calls < 500
+    >>> result = race([2, 5, 9], numbers, lambda candidate, item: float(item % 10 < candidate))
+    >>> result.best, result.calls < 500
     (9, True)
     """
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
@@ -306,12 +306,12 @@ def race(
     who = dict(candidates) if isinstance(candidates, Mapping) else {}
     pool = list(items)
     settings: dict[str, Any] = {"delta": delta, "epsilon": epsilon, "range": range, "seed": seed}
-    found = Race(candidates, len(pool), **settings)
+    result = Race(candidates, len(pool), **settings)
     with ThreadPoolExecutor(workers) as threads:
-        while found.next() is not None:
-            names, begun = found.left, found.answered
+        while result.next() is not None:
+            names, begun = result.left, result.answered
             ahead = max(workers // len(names), 1)
-            numbers = found.order[begun : begun + ahead]
+            numbers = result.order[begun : begun + ahead]
             calls = {
                 (number, name): threads.submit(score, who.get(name, name), pool[number])
                 for number in numbers
@@ -323,17 +323,17 @@ def race(
                 threads.shutdown(wait=False, cancel_futures=True)
                 raise
             for number in numbers:
-                if found.next() is None:
+                if result.next() is None:
                     break
-                found.tell({name: told[number, name] for name in names})
-    return found.result()
+                result.tell({name: told[number, name] for name in names})
+    return result.result()
 
 
 def _log_sum(capitals: Floats) -> Floats:
     """Return ln of the sums of capitals over all bets."""
     top = capitals.max(axis=-1)
-    found: Floats = top + np.log(np.exp(capitals - top[..., None]).sum(axis=-1))
-    return found
+    result: Floats = top + np.log(np.exp(capitals - top[..., None]).sum(axis=-1))
+    return result
 
 
 def _checked_names(candidates: Iterable[Hashable]) -> tuple[Hashable, ...]:

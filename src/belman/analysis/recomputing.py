@@ -27,7 +27,7 @@ from belman.analysis.evaluation import (
     evaluation_of,
     features_of,
     foretold,
-    places_of,
+    positions_of,
     target_of,
 )
 from belman.analysis.lots import Lots, drawn_again, drop
@@ -81,8 +81,8 @@ class TimeMachine:
 
     @property
     def _logged(self) -> Floats:
-        found: Floats = self.chances[np.arange(self.rows.size), self.played]
-        return found
+        result: Floats = self.chances[np.arange(self.rows.size), self.played]
+        return result
 
     def __getitem__(self, policy: str) -> Evaluation:
         for (name, _), one in self.evaluations.items():
@@ -95,20 +95,20 @@ class TimeMachine:
         """Return arms and chances by row, as `belman.evaluate` takes them."""
         return {
             "row": self.rows.tolist(),
-            "arm": [self.arms[place] for place in self.played.tolist()],
+            "arm": [self.arms[position] for position in self.played.tolist()],
             "chance": self._logged.tolist(),
         }
 
     def table(self) -> Table:
         """One row a policy and reward: the doubly robust estimate, beside what was earned."""
-        keys, found = list(self.evaluations), list(self.evaluations.values())
-        best = [one["doubly robust"] for one in found]
+        keys, result = list(self.evaluations), list(self.evaluations.values())
+        best = [one["doubly robust"] for one in result]
         columns: dict[str, list[Any]] = {"policy": [policy for policy, _ in keys]}
         if len(self.rewards) > 1:
             columns["reward"] = [reward for _, reward in keys]
         columns |= {
-            "rows": [one.rows for one in found],
-            "was earned": [one.logged for one in found],
+            "rows": [one.rows for one in result],
+            "was earned": [one.logged for one in result],
             "a decision": [one.value for one in best],
             "low": [one.one_look[0] for one in best],
             "high": [one.one_look[1] for one in best],
@@ -116,11 +116,11 @@ class TimeMachine:
                 f"{one['IPS'].any_look[0]:.4g} to {one['IPS'].any_look[1]:.4g}"
                 if one["IPS"].exact
                 else f"{of.any_look[0]:.4g} to {of.any_look[1]:.4g} (asymptotic)"
-                for one, of in zip(found, best, strict=True)
+                for one, of in zip(result, best, strict=True)
             ],
         }
-        if any(len(one.values) > 3 for one in found):
-            steady = [one["steady"].one_look for one in found]
+        if any(len(one.values) > 3 for one in result):
+            steady = [one["steady"].one_look for one in result]
             columns["steady"] = [f"{low:.4g} to {high:.4g}" for low, high in steady]
         return Table(columns)
 
@@ -220,10 +220,10 @@ def time_machine(
     >>> weights = Weights.of("checkout", shares, salt="s1", published=0.0)
     >>> log = [{"unit": i, "time": i, "arm": assign(weights, i).arm, "reward": i % 3 == 0}
     ...     for i in range(1, 1_001)]
-    >>> found = time_machine(log, read_weights([weights]))
-    >>> found.account.sentence, set(found.columns()["chance"])
+    >>> result = time_machine(log, read_weights([weights]))
+    >>> result.account.sentence, set(result.columns()["chance"])
     ('1,000 rows read, 1,000 used, 0 dropped.', {0.75, 0.25})
-    >>> low, high = found["green"]["doubly robust"].one_look
+    >>> low, high = result["green"]["doubly robust"].one_look
     >>> low < 1 / 3 < high
     True
     """
@@ -252,7 +252,7 @@ def time_machine(
     account.used = order.size
     if not order.size:
         raise SettingError(f"{account.source} has no row with a lot: {account.sentence}")
-    owners = places_of(log.hashed(unit).texts[order].tolist())
+    owners = positions_of(log.hashed(unit).texts[order].tolist())
     _say(account, owners, lot)
     known = {one: frame.values(one) for one in context} or {arm: names}
     kept = {one: [cells[i] for i in order.tolist()] for one, cells in known.items()}
@@ -316,10 +316,10 @@ def _say(account: Account, owners: Whole, lots: Lots) -> None:
             f"{several:,} units have several rows: each row counts, and errors are those of units."
         )
     chances, played = lots.chances[first], lots.played[first]
-    for place, name in enumerate(lots.arms):
-        own = chances[:, place]
+    for position, name in enumerate(lots.arms):
+        own = chances[:, position]
         spread = math.sqrt(float((own * (1.0 - own)).sum()))
-        came, should = int((played == place).sum()), float(own.sum())
+        came, should = int((played == position).sum()), float(own.sum())
         if abs(came - should) > _UNEVEN * spread + 1e-6:
             account.said.append(
                 f"! {name} came first to {came:,} units, and by its chances to {should:,.0f}: the "
@@ -358,7 +358,7 @@ class _Told:
         weights = mine[np.arange(played.size), played] / chances[np.arange(played.size), played]
         rewards = self.rewards[could]
         steady = self._steady(mine, chances, self.lots.versions[could])
-        found = evaluation_of(
+        result = evaluation_of(
             rewards,
             weights,
             mine,
@@ -370,10 +370,10 @@ class _Told:
             steady,
         )
         if could.all():
-            return found
+            return result
         lost = f"{size - int(could.sum()):,} of {size:,} rows"
         words = f"In {lost} an arm that it plays had no chance: they are left out."
-        return replace(found, warnings=(*found.warnings, words))
+        return replace(result, warnings=(*result.warnings, words))
 
     @staticmethod
     def _steady(target: Floats, chances: Floats, versions: Whole) -> Floats | None:
@@ -382,9 +382,9 @@ class _Told:
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = np.where(target > 0.0, target**2 / chances, 0.0).sum(1)
-        places = np.unique(versions, return_inverse=True)[1]
-        if places.max(initial=0) == 0:
+        positions = np.unique(versions, return_inverse=True)[1]
+        if positions.max(initial=0) == 0:
             return None
-        mean = np.bincount(places, weights=parts) / np.bincount(places)
-        found: Floats = 1.0 / np.sqrt(mean[places])
-        return found
+        mean = np.bincount(positions, weights=parts) / np.bincount(positions)
+        result: Floats = 1.0 / np.sqrt(mean[positions])
+        return result

@@ -134,7 +134,7 @@ def what_if(
     least = min(part.size for part in values)
     if len(values) < 2 or least < 2:
         raise SettingError(f"{frame.source} needs two arms with some rows each, to be replayed")
-    law = family or _fitting(rows, metric, made.sums, kind_of(rows, metric, made))
+    distribution = family or _fitting(rows, metric, made.sums, kind_of(rows, metric, made))
     decisions = min(least, MOST // len(values))
     if decisions < least:
         account.said.append(f"Each replay draws {decisions:,} rows of every arm.")
@@ -146,11 +146,11 @@ def what_if(
     for i in range(replays):
         orders = (rng.permutation(part)[:decisions] for part in values)
         drawn = tuple(tuple(part.tolist()) for part in orders)
-        problem = Replayed(law, drawn, rows.names, order="kept")
+        problem = Replayed(distribution, drawn, rows.names, order="kept")
         luck = int(rng.integers(2**31))
-        found = simulate(players, problem, decisions, 1, luck, progress=False)
-        earned[:, i] = found.reward.isel(turn=-1, run=0).values
-        shown += found.plays.isel(run=0).values
+        result = simulate(players, problem, decisions, 1, luck, progress=False)
+        earned[:, i] = result.reward.isel(turn=-1, run=0).values
+        shown += result.plays.isel(run=0).values
         if progress is not None:
             progress(i + 1)
     shown /= shown.sum(1, keepdims=True)
@@ -162,7 +162,7 @@ def what_if(
         np.vstack([np.full(len(values), 1.0 / len(values)), shown]),
         rows.names,
         account,
-        law.name,
+        distribution.name,
     )
 
 

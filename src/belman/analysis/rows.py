@@ -144,7 +144,7 @@ def read_rows(
         assert times is not None
         units = np.where(np.isnan(times), -1.0, np.floor(times / block)).astype(np.int64)
     counts = rest.get(role.visitors or "")
-    found = Rows(
+    result = Rows(
         names,
         arms,
         values,
@@ -155,8 +155,8 @@ def read_rows(
         rest.get(role.squares or ""),
     )
     if counts is not None:
-        _check_totals(frame, role, found)
-    return _usable(found, role, unit or "blocks of time", account), account
+        _check_totals(frame, role, result)
+    return _usable(result, role, unit or "blocks of time", account), account
 
 
 def _named(cell: str) -> str:
@@ -173,12 +173,12 @@ def _arms(cells: Sequence[str], account: Account) -> tuple[tuple[str, ...], Whol
     if not spellings:
         raise SettingError(f"{account.source} names no arm in any row")
     called = {bare: used.most_common(1)[0][0] for bare, used in spellings.items()}
-    place = {bare: i for i, bare in enumerate(called)}
+    position = {bare: i for i, bare in enumerate(called)}
     several = [sorted(used) for used in spellings.values() if len(used) > 1]
     if several:
         words = "; ".join(" and ".join(map(repr, used[:4])) for used in several[:4])
         account.said.append(f"Spellings of one arm were taken together: {words}.")
-    by_text = {text: place[text.casefold()] if text else -1 for text in set(cells)}
+    by_text = {text: position[text.casefold()] if text else -1 for text in set(cells)}
     arms = np.array([by_text[text] for text in cells], dtype=np.int64)
     return tuple(called.values()), arms
 
@@ -205,8 +205,8 @@ def _filled(
 def _codes(texts: Sequence[str | None]) -> Whole:
     """Whole numbers for texts, −1 for missing ones."""
     known: dict[str | None, int] = {None: -1}
-    found = [known.setdefault(text, len(known) - 1) for text in texts]
-    return np.array(found, dtype=np.int64)
+    result = [known.setdefault(text, len(known) - 1) for text in texts]
+    return np.array(result, dtype=np.int64)
 
 
 def _check_totals(frame: Frame, role: Roles, rows: Rows) -> None:
@@ -245,12 +245,12 @@ def _usable(rows: Rows, role: Roles, unit: str, account: Account) -> Rows:
         lost = keep & np.isnan(rows.times)
         account.drop(f"without {_an(role.time or '')}", lost.sum())
         keep &= ~np.isnan(rows.times)
-    found = rows.where(keep)
-    if found.times is not None:
-        found = found.where(np.argsort(found.times, kind="stable"))
-    if not len(found):
+    result = rows.where(keep)
+    if result.times is not None:
+        result = result.where(np.argsort(result.times, kind="stable"))
+    if not len(result):
         raise SettingError(f"{account.source} has no row that can be used: {account.sentence}")
-    return found
+    return result
 
 
 def _an(name: str) -> str:

@@ -29,8 +29,8 @@ OTHER = "(others)"
 def split_by(texts: NDArray[np.str_], name: str) -> tuple[NDArray[np.str_], list[str]]:
     """The segment of every row, and what was done to the column.
 
-    >>> found, said = split_by(np.array([str(age) for age in range(20, 60)]), "age")
-    >>> sorted(set(found.tolist())), said
+    >>> result, said = split_by(np.array([str(age) for age in range(20, 60)]), "age")
+    >>> sorted(set(result.tolist())), said
     (['20 to 29', '30 to 39', '40 to 49', '50 to 59'], ['age was cut in 4 groups of like size.'])
     """
     values, counts = np.unique(texts, return_counts=True)
@@ -49,17 +49,17 @@ def split_by(texts: NDArray[np.str_], name: str) -> tuple[NDArray[np.str_], list
 def _cut(values: NDArray[np.float64], name: str) -> tuple[NDArray[np.str_], list[str]]:
     known = values[~np.isnan(values)]
     ends = np.unique(np.quantile(known, np.arange(1, _GROUPS) / _GROUPS, method="inverted_cdf"))
-    place = np.searchsorted(ends, values)  # NaN sorts last
+    position = np.searchsorted(ends, values)  # NaN sorts last
     labels = []
     for group in range(ends.size + 1):
         own = known[np.searchsorted(ends, known) == group]
         labels.append(
             f"{number(float(own.min()))} to {number(float(own.max()))}" if own.size else ""
         )
-    found = np.array(labels)[np.minimum(place, ends.size)]
-    found = np.where(np.isnan(values), "(none)", found)
-    groups = np.unique(found).size
-    return found, [f"{name} was cut in {groups} groups of like size."]
+    result = np.array(labels)[np.minimum(position, ends.size)]
+    result = np.where(np.isnan(values), "(none)", result)
+    groups = np.unique(result).size
+    return result, [f"{name} was cut in {groups} groups of like size."]
 
 
 def segments_by(
@@ -67,24 +67,24 @@ def segments_by(
 ) -> Segments:
     """The leader beside control, or beside the runner-up, in every segment that has both."""
     mine, other = map(str, compared(base))
-    places = [rows.names.index(one) for one in (mine, other)]
+    positions = [rows.names.index(one) for one in (mine, other)]
     texts, words = split_by(rows.texts[name], name)
     account.said += words
     beliefs, plays = {}, {}
-    law: Family | None = None
+    distribution: Family | None = None
     for value in np.unique(texts):
         part = rows.where(texts == value)
-        if not all((part.arms == place).any() for place in places):
+        if not all((part.arms == position).any() for position in positions):
             continue
         if rows.counts is not None:
             some = from_totals(part, metric.column)
         else:
             some = estimate(sample(part, metric, None), metric, len(rows.names))
-        pair = [some.arms[place] for place in places]
+        pair = [some.arms[position] for position in positions]
         if all(one.units >= 2 and math.isfinite(one.error) for one in pair):
-            law, *both = beliefs_of(kind, pair, units.minimise)
+            distribution, *both = beliefs_of(kind, pair, units.minimise)
             beliefs[str(value)] = (both[0], both[1])
             plays[str(value)] = float(sum(one.units for one in pair))
-    if law is None:
+    if distribution is None:
         raise SettingError(f"no {name} has rewards of both {mine!r} and {other!r}")
-    return segments(name, law, beliefs, plays, mine, other, units)
+    return segments(name, distribution, beliefs, plays, mine, other, units)

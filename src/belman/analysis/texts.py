@@ -13,45 +13,45 @@ if TYPE_CHECKING:
     from belman.analysis.analysis import Analysis
 
 
-def rows_in_words(found: Analysis) -> list[str]:
+def rows_in_words(result: Analysis) -> list[str]:
     """What became of the rows, a sentence each."""
-    return [found.account.sentence, *found.account.said]
+    return [result.account.sentence, *result.account.said]
 
 
-def terminal(found: Analysis) -> str:
+def terminal(result: Analysis) -> str:
     """All of it as plain text."""
     shown = for_terminal
-    return "\n".join(shown(part) if isinstance(part, str) else str(part) for part in parts(found))
+    return "\n".join(shown(part) if isinstance(part, str) else str(part) for part in parts(result))
 
 
-def parts(found: Analysis) -> list[str | Table]:
+def parts(result: Analysis) -> list[str | Table]:
     """Sentences and tables in the order in which they are read: soundness first."""
-    said: list[str | Table] = [found.sentence]
-    said += [f"! {one.sentence} {one.look_at}" for one in found.findings if one.alarm]
-    said += ["", *rows_in_words(found), "", found.table()]
-    if found.has_metrics:
-        said += ["", found.metrics()]
-    for part in found.segments:
+    said: list[str | Table] = [result.sentence]
+    said += [f"! {one.sentence} {one.look_at}" for one in result.findings if one.alarm]
+    said += ["", *rows_in_words(result), "", result.table()]
+    if result.has_metrics:
+        said += ["", result.metrics()]
+    for part in result.segments:
         said += ["", part.table(), part.sentence]
-    if found.holdout is not None:
-        said += ["", found.holdout_sentence]
-    said += ["", *(one.sentence for one in found.findings if not one.alarm)]
-    return [*said, "", *found.notes]
+    if result.holdout is not None:
+        said += ["", result.holdout_sentence]
+    said += ["", *(one.sentence for one in result.findings if not one.alarm)]
+    return [*said, "", *result.notes]
 
 
-def markdown(found: Analysis) -> str:
+def markdown(result: Analysis) -> str:
     """The same for a chat, without the notes on what each kind of statement means."""
-    said = [f"**{for_markdown(found.sentence)}**", ""]
-    alarms = [f"{one.sentence} {one.look_at}" for one in found.findings if one.alarm]
+    said = [f"**{for_markdown(result.sentence)}**", ""]
+    alarms = [f"{one.sentence} {one.look_at}" for one in result.findings if one.alarm]
     said += [f"⚠ {for_markdown(alarm)}" for alarm in alarms]
-    tables = [found.table(), *([found.metrics()] if found.has_metrics else [])]
-    tables += [part.table() for part in found.segments]
+    tables = [result.table(), *([result.metrics()] if result.has_metrics else [])]
+    tables += [part.table() for part in result.segments]
     for table in tables:
         said += ["", _markdown_table(table)]
-    if found.holdout is not None:
-        said += ["", for_markdown(found.holdout_sentence)]
-    said += ["", *(f"- {for_markdown(line)}" for line in rows_in_words(found))]
-    said += [f"- {for_markdown(one.sentence)}" for one in found.findings if not one.alarm]
+    if result.holdout is not None:
+        said += ["", for_markdown(result.holdout_sentence)]
+    said += ["", *(f"- {for_markdown(line)}" for line in rows_in_words(result))]
+    said += [f"- {for_markdown(one.sentence)}" for one in result.findings if not one.alarm]
     return "\n".join(said) + "\n"
 
 
@@ -64,19 +64,19 @@ def _markdown_table(table: Table) -> str:
     return "\n".join(lines)
 
 
-def sections(found: Analysis) -> list[str]:
+def sections(result: Analysis) -> list[str]:
     """The parts of a page."""
-    said = [report_page.section(found)]
-    if found.has_metrics:
-        table = found.metrics()
+    said = [report_page.section(result)]
+    if result.has_metrics:
+        table = result.metrics()
         said.append(report_page.table_section("Metrics", f"{table.title}.", Table(table.columns)))
     said += [
         report_page.table_section(f"By {part.attribute}", part.sentence, part.table())
-        for part in found.segments
+        for part in result.segments
     ]
-    if found.holdout is not None:
-        said.append(_listed("Holdout", [found.holdout_sentence]))
-    said.append(_listed("Rows", rows_in_words(found)))
+    if result.holdout is not None:
+        said.append(_listed("Holdout", [result.holdout_sentence]))
+    said.append(_listed("Rows", rows_in_words(result)))
     return said
 
 

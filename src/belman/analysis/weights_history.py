@@ -65,7 +65,7 @@ class WeightsHistory:
         reasons = np.where(there, past.LOT, past.NO_UNIT)
         chances = np.tile(np.array(weights.weights), (rows.size, 1))
         if weights.contexts is None:
-            seen = assign_many(weights, units).places
+            seen = assign_many(weights, units).positions
         else:
             seen, chances = _in_contexts(weights, log, rows, units)
         reasons[there & (seen < 0)] = past.COVERAGE
@@ -104,11 +104,11 @@ def read_weights(
         source = str(history)
         held = read_history(history, _document, _published)
     else:
-        source, found = "the history", list(history)
-        if any(one.published is None for one in found):
+        source, result = "the history", list(history)
+        if any(one.published is None for one in result):
             raise SettingError("weights that were never published held at no time")
         held = in_order(
-            [Held(one.published or 0.0, f"version {one.version}", one) for one in found], source
+            [Held(one.published or 0.0, f"version {one.version}", one) for one in result], source
         )
     first = held[0].what
     for one in held:
@@ -123,19 +123,19 @@ def read_weights(
     return WeightsHistory(first.study, tuple(held))
 
 
-def _document(found: Any) -> Weights:
-    return Weights.from_described(_inner(found))
+def _document(result: Any) -> Weights:
+    return Weights.from_described(_inner(result))
 
 
-def _published(found: Any) -> Any:
-    inner = _inner(found)
+def _published(result: Any) -> Any:
+    inner = _inner(result)
     return inner.get("published") if isinstance(inner, Mapping) else None
 
 
-def _inner(found: Any) -> Any:
+def _inner(result: Any) -> Any:
     """A document without the envelope of its signature."""
-    text = found.get("payload") if isinstance(found, Mapping) else None
-    return json.loads(text) if isinstance(text, str) else found
+    text = result.get("payload") if isinstance(result, Mapping) else None
+    return json.loads(text) if isinstance(text, str) else result
 
 
 def _called(weights: Weights) -> str:
@@ -152,18 +152,18 @@ def _in_contexts(weights: Weights, log: Log, rows: Whole, units: Any) -> tuple[W
     assert weights.contexts is not None
     named = weights.contexts.names
     columns = [log.column(one, float if kind == NUMBER else str) for one, kind in named.items()]
-    places = np.stack([column.places[rows] for column in columns], axis=1)
-    different, of = np.unique(places, axis=0, return_inverse=True)
+    positions = np.stack([column.positions[rows] for column in columns], axis=1)
+    different, of = np.unique(positions, axis=0, return_inverse=True)
     seen = np.full(rows.size, -1, dtype=np.int64)
     chances = np.zeros((rows.size, len(weights.arms)))
-    for one, places_of in enumerate(different):
+    for one, positions_of in enumerate(different):
         own = np.flatnonzero(of.ravel() == one)
         context = {
-            name: column.values[place]
-            for name, column, place in zip(named, columns, places_of, strict=True)
+            name: column.values[position]
+            for name, column, position in zip(named, columns, positions_of, strict=True)
         }
         shares = weights.chances(context)
         of_arms = dict(zip(weights.arms, shares, strict=True))
         there = Weights.of(weights.study, of_arms, salt=weights.salt, assigner=weights.assigner)
-        seen[own], chances[own] = assign_many(there, units[own]).places, shares
+        seen[own], chances[own] = assign_many(there, units[own]).positions, shares
     return seen, chances

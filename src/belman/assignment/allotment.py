@@ -43,8 +43,8 @@ def in_points(weights: Sequence[float], points: int = POINTS) -> list[int]:
         counts[most] -= min(over, counts[most] - 1)
     rest = points - sum(counts)
     nearest = sorted(range(len(counts)), key=lambda arm: counts[arm] - exact[arm])
-    for place in range(abs(rest)):
-        counts[nearest[place % len(counts)]] += 1 if rest > 0 else -1
+    for position in range(abs(rest)):
+        counts[nearest[position % len(counts)]] += 1 if rest > 0 else -1
     return counts
 
 
@@ -85,51 +85,51 @@ _FREE = -1
 
 
 def _merged(stretches: Sequence[_Stretch]) -> list[_Stretch]:
-    found: list[_Stretch] = []
+    result: list[_Stretch] = []
     for one in stretches:
-        if found and found[-1].arm == one.arm:
-            found[-1].size += one.size
+        if result and result[-1].arm == one.arm:
+            result[-1].size += one.size
         elif one.size:
-            found.append(_Stretch(one.size, one.arm))
-    return found
+            result.append(_Stretch(one.size, one.arm))
+    return result
 
 
 def _give_up(stretches: list[_Stretch], losses: list[int], gains: list[int]) -> list[_Stretch]:
     """Free what each arm loses: its smallest stretches first, and of the last one the end that
     lies beside an arm that gains.
     """
-    for place in sorted(range(len(stretches)), key=lambda place: stretches[place].size):
-        one = stretches[place]
+    for position in sorted(range(len(stretches)), key=lambda position: stretches[position].size):
+        one = stretches[position]
         if one.arm >= 0 and losses[one.arm] >= one.size:
             losses[one.arm] -= one.size
             one.arm = _FREE
-    found: list[_Stretch] = []
-    for place, one in enumerate(stretches):
+    result: list[_Stretch] = []
+    for position, one in enumerate(stretches):
         lost = losses[one.arm] if one.arm >= 0 else 0
         if not lost or one.size < lost:
-            found.append(one)
+            result.append(one)
             continue
         losses[one.arm] = 0
         kept, free = _Stretch(one.size - lost, one.arm), _Stretch(lost, _FREE)
-        before = stretches[place - 1].arm if place else one.arm
+        before = stretches[position - 1].arm if position else one.arm
         at_start = before == _FREE or (before >= 0 and gains[before] > 0)
-        found += (free, kept) if at_start else (kept, free)
-    return _merged(found)
+        result += (free, kept) if at_start else (kept, free)
+    return _merged(result)
 
 
 def _take(stretches: list[_Stretch], gains: list[int]) -> list[_Stretch]:
     """Hand out what is free: to an arm beside it that gains, else to the one that gains most."""
-    found: list[_Stretch] = []
-    for place, one in enumerate(stretches):
+    result: list[_Stretch] = []
+    for position, one in enumerate(stretches):
         if one.arm != _FREE:
-            found.append(one)
+            result.append(one)
             continue
-        after = stretches[place + 1].arm if place + 1 < len(stretches) else _FREE
+        after = stretches[position + 1].arm if position + 1 < len(stretches) else _FREE
         left, last = one.size, _Stretch(0, after)
-        if found and (took := min(gains[found[-1].arm], left)):
-            gains[found[-1].arm] -= took
+        if result and (took := min(gains[result[-1].arm], left)):
+            gains[result[-1].arm] -= took
             left -= took
-            found.append(_Stretch(took, found[-1].arm))
+            result.append(_Stretch(took, result[-1].arm))
         if after >= 0 and (took := min(gains[after], left)):
             gains[after] -= took
             left -= took
@@ -139,9 +139,9 @@ def _take(stretches: list[_Stretch], gains: list[int]) -> list[_Stretch]:
             took = min(gains[arm], left)
             gains[arm] -= took
             left -= took
-            found.append(_Stretch(took, arm))
-        found.append(last)
-    return _merged(found)
+            result.append(_Stretch(took, arm))
+        result.append(last)
+    return _merged(result)
 
 
 def move_as_few(cuts: Sequence[Cut], counts: Sequence[int]) -> list[Cut]:
@@ -163,8 +163,8 @@ def move_as_few(cuts: Sequence[Cut], counts: Sequence[int]) -> list[Cut]:
     losses = [max(old - new, 0) for old, new in zip(before, counts, strict=True)]
     gains = [max(new - old, 0) for old, new in zip(before, counts, strict=True)]
     stretches = _take(_give_up(stretches, losses, gains), gains)
-    found, end = [], 0
+    result, end = [], 0
     for one in stretches:
         end += one.size
-        found.append((end, one.arm))
-    return found
+        result.append((end, one.arm))
+    return result

@@ -90,7 +90,7 @@ def assign(weights: Weights, unit: Unit, context: Mapping[str, Any] | None = Non
     try:
         digest = blake2s(weights.prefix + unit.encode()).digest()  # type: ignore[union-attr]
     except (AttributeError, UnicodeEncodeError):
-        place = point(weights.salt, unit)
+        position = point(weights.salt, unit)
     else:
-        place = int.from_bytes(digest[:4], "big")
-    return weights.answer(place, context)
+        position = int.from_bytes(digest[:4], "big")
+    return weights.answer(position, context)

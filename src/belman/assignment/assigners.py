@@ -118,13 +118,13 @@ class GrowthBook:
         return {"by": self.by, "hash_version": self.hash_version, "filters": filters}
 
     @classmethod
-    def from_described(cls, found: Mapping[str, Any]) -> GrowthBook:
+    def from_described(cls, result: Mapping[str, Any]) -> GrowthBook:
         """Read plain data."""
         filters = (
             Filter(one["seed"], one["hash_version"], one["ranges"])
-            for one in _listed(found, "filters")
+            for one in _listed(result, "filters")
         )
-        return cls(found.get("hash_version", 2), tuple(filters))
+        return cls(result.get("hash_version", 2), tuple(filters))
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,10 @@ class Eppo:
         return {"by": self.by, "shards": self.shards, "traffic": traffic}
 
     @classmethod
-    def from_described(cls, found: Mapping[str, Any]) -> Eppo:
+    def from_described(cls, result: Mapping[str, Any]) -> Eppo:
         """Read plain data."""
-        traffic = ((one["salt"], one["ranges"]) for one in _listed(found, "traffic"))
-        return cls(found.get("shards", 10_000), tuple(traffic))
+        traffic = ((one["salt"], one["ranges"]) for one in _listed(result, "traffic"))
+        return cls(result.get("shards", 10_000), tuple(traffic))
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Elsewhere:
         return {"by": self.by}
 
     @classmethod
-    def from_described(cls, found: Mapping[str, Any]) -> Elsewhere:
+    def from_described(cls, result: Mapping[str, Any]) -> Elsewhere:
         """Read plain data."""
         return cls()
 
@@ -229,20 +229,20 @@ def points_of(assigner: Assigner | None) -> int:
     return assigner.points
 
 
-def assigner_in(found: Any) -> Assigner:
+def assigner_in(result: Any) -> Assigner:
     """Read the assigner of a document."""
-    by = found.get("by") if isinstance(found, Mapping) else found
+    by = result.get("by") if isinstance(result, Mapping) else result
     if not isinstance(by, str) or by not in NAMED:
-        raise WeightsError(f"assigner={shown(found)} is not known: there are {', '.join(NAMED)}")
+        raise WeightsError(f"assigner={shown(result)} is not known: there are {', '.join(NAMED)}")
     try:
-        return NAMED[by].from_described(found)
+        return NAMED[by].from_described(result)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise WeightsError(f"the assigner of this document is not valid: {error!r}") from None
 
 
-def _listed(found: Mapping[str, Any], name: str) -> list[Any]:
+def _listed(result: Mapping[str, Any], name: str) -> list[Any]:
     """Return the items of a list, none where it is left out."""
-    items = found.get(name, [])
+    items = result.get(name, [])
     if not isinstance(items, list):
         raise WeightsError(f"{name}={shown(items)} is not a list")
     return items
@@ -265,16 +265,16 @@ def _text(given: Any, name: str) -> str:
 def _ranges(given: Iterable[Sequence[float]]) -> tuple[Range, ...]:
     """Check ranges of what is hashed, and give them as tuples."""
     try:
-        found = tuple((start, end) for start, end in given)
-        numbers = [one for pair in found for one in pair]
+        result = tuple((start, end) for start, end in given)
+        numbers = [one for pair in result for one in pair]
         holds = all(isinstance(one, (int, float)) for one in numbers)
-        holds = holds and all(0 <= start <= end <= MOST_SHARDS for start, end in found)
+        holds = holds and all(0 <= start <= end <= MOST_SHARDS for start, end in result)
     except (TypeError, ValueError):
         holds = False
     if not holds:
         words = f"give pairs of a start and an end, from 0 to {MOST_SHARDS:,}"
         raise WeightsError(f"ranges={shown(given)} are not valid: {words}")
-    return found
+    return result
 
 
 def cuts_of_ranges(ranges: Sequence[Range], points: int) -> tuple[Cut, ...]:

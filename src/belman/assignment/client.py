@@ -56,8 +56,8 @@ class AnyClient(ABC, Generic[S]):
         """
         given = {"query": query, "limit": 1000, "archived": str(archived).lower()}
         path = f"/api/studies?{urlencode(given)}"
-        found: list[str] = self.call("GET", path)["studies"]
-        return found
+        result: list[str] = self.call("GET", path)["studies"]
+        return result
 
     @abstractmethod
     def _remote(self, name: str) -> S:

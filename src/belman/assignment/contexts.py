@@ -58,17 +58,17 @@ class Contexts:
     control: int | None = None
     arms: int = field(init=False, repr=False, compare=False)
     columns: list[array[int]] = field(init=False, repr=False, compare=False)
-    places: dict[Slot, int] = field(init=False, repr=False, compare=False)
+    positions: dict[Slot, int] = field(init=False, repr=False, compare=False)
     scaled: dict[str, list[tuple[int, Slot]]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self)
         scaled = dict[str, list[tuple[int, Slot]]]()
-        for place, slot in enumerate(self.slots):
+        for position, slot in enumerate(self.slots):
             if slot[0] in SCALED:
-                scaled.setdefault(slot[1], []).append((place, slot))
+                scaled.setdefault(slot[1], []).append((position, slot))
         object.__setattr__(self, "scaled", scaled)
-        object.__setattr__(self, "places", {slot: at for at, slot in enumerate(self.slots)})
+        object.__setattr__(self, "positions", {slot: at for at, slot in enumerate(self.slots)})
         try:
             numbers = array("h", base64.b64decode(self.coefficients, validate=True))
         except (ValueError, binascii.Error):
@@ -78,26 +78,28 @@ class Contexts:
         size, rest = divmod(len(numbers), len(self.slots))
         if rest or size % self.draws or not 0 < len(numbers) <= MOST_COEFFICIENTS:
             raise WeightsError("the coefficients of this document are not one a slot, draw and arm")
-        columns = [numbers[place * size : (place + 1) * size] for place in range(len(self.slots))]
+        columns = [
+            numbers[position * size : (position + 1) * size] for position in range(len(self.slots))
+        ]
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "arms", size // self.draws)
 
     def described(self) -> dict[str, Any]:
         """Return the part as plain data."""
-        found = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
-        return found | {"names": dict(self.names), "slots": [list(slot) for slot in self.slots]}
+        result = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
+        return result | {"names": dict(self.names), "slots": [list(slot) for slot in self.slots]}
 
     @classmethod
-    def from_described(cls, found: Any) -> Contexts:
+    def from_described(cls, result: Any) -> Contexts:
         """Read plain data."""
         known = {part.name for part in fields(cls) if part.init}
-        if not isinstance(found, dict) or not isinstance(found.get("slots"), list):
-            raise WeightsError(f"contexts={shown(found)} are not valid: give slots and draws")
-        if not all(isinstance(slot, list) for slot in found["slots"]):
+        if not isinstance(result, dict) or not isinstance(result.get("slots"), list):
+            raise WeightsError(f"contexts={shown(result)} are not valid: give slots and draws")
+        if not all(isinstance(slot, list) for slot in result["slots"]):
             raise WeightsError("a slot of this document is not a list")
-        given = {name: value for name, value in found.items() if name in known}
+        given = {name: value for name, value in result.items() if name in known}
         try:
-            return cls(**given | {"slots": tuple(map(tuple, found["slots"]))})
+            return cls(**given | {"slots": tuple(map(tuple, result["slots"]))})
         except TypeError as error:
             raise WeightsError(f"contexts of this document lack something: {error}") from None
 
@@ -110,20 +112,20 @@ class Contexts:
     def filled(self, context: object) -> list[tuple[int, int]]:
         """Return the slots of a context that are not 0: (place, number in units of 2⁻¹⁶)."""
         values = self.check(context)
-        places: list[int | None] = [self.places.get((CONSTANT,))]
-        found = []
+        positions: list[int | None] = [self.positions.get((CONSTANT,))]
+        result = []
         for name in self.names:
             value = values.get(name)
             if value is None:
-                places.append(self.places.get((MISSING, name)))
+                positions.append(self.positions.get((MISSING, name)))
             elif isinstance(value, str):
-                others = self.places.get((OTHERS, name))
-                places.append(self.places.get((LEVEL, name, value), others))
+                others = self.positions.get((OTHERS, name))
+                positions.append(self.positions.get((LEVEL, name, value), others))
             else:
-                for place, (kind, _, *scale) in self.scaled.get(name, ()):
+                for position, (kind, _, *scale) in self.scaled.get(name, ()):
                     score = _standardised(kind, float(value), *scale)
-                    found.append((place, math.floor(score * ONE + 0.5)))
-        return found + [(place, ONE) for place in places if place is not None]
+                    result.append((position, math.floor(score * ONE + 0.5)))
+        return result + [(position, ONE) for position in positions if position is not None]
 
     # Chances
 
@@ -134,16 +136,16 @@ class Contexts:
     def wins(self, context: object) -> list[int]:
         """Return in how many draws each arm is the best in a context; equals take turns."""
         values = [0] * (self.draws * self.arms)
-        for place, number in self.filled(context):
-            column = self.columns[place]
+        for position, number in self.filled(context):
+            column = self.columns[position]
             values = [value + number * one for value, one in zip(values, column, strict=True)]
-        found, free = [0] * self.arms, [arm for arm in range(self.arms) if arm != self.settled]
+        result, free = [0] * self.arms, [arm for arm in range(self.arms) if arm != self.settled]
         for draw in range(self.draws):
             own = values[draw * self.arms : (draw + 1) * self.arms]
             best = max(own[arm] for arm in free)
             tied = [arm for arm in free if own[arm] == best]
-            found[tied[draw % len(tied)]] += 1
-        return found
+            result[tied[draw % len(tied)]] += 1
+        return result
 
     def points(self, wins: Sequence[int], floors: Sequence[float]) -> Points:
         """Turn the draws that each arm won into its points, with the floors added."""
@@ -181,7 +183,7 @@ def values_in(names: Mapping[str, str | None], context: object) -> dict[str, flo
     """Return the values of a context that are not missing; WeightsError where one cannot be."""
     if not isinstance(context, Mapping):
         raise WeightsError(f"context={shown(context)} is not valid: give {{name: value}}")
-    found = dict[str, float | str]()
+    result = dict[str, float | str]()
     for name, value in context.items():
         if name not in names:
             raise WeightsError(f"context has {shown(name)}: it has {', '.join(names)}")
@@ -198,8 +200,8 @@ def values_in(names: Mapping[str, str | None], context: object) -> dict[str, flo
         if not fits:
             allowed = f"a {names[name] or 'number or category'} of the study"
             raise WeightsError(f"{name}={shown(value)} is not allowed: it must be {allowed}")
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def _standardised(kind: str, value: float, centre: float, spread: float) -> float:
@@ -229,14 +231,14 @@ def _check(made: Contexts) -> None:
         isinstance(name, str) and any(kind is one or kind == one for one in kinds)
         for name, kind in names.items()
     )
-    places = all(one is None or _is_whole(one, 0) for one in (made.settled, made.control))
+    positions = all(one is None or _is_whole(one, 0) for one in (made.settled, made.control))
     for name, holds in (
         ("names", named),
         ("slots", named and _are_slots(made.slots, names)),
         ("draws", _is_whole(made.draws, 1)),
         ("coefficients", isinstance(made.coefficients, str)),
         ("most", _is_number(made.most) and 0.0 <= made.most <= 1.0),
-        ("settled and control", places),
+        ("settled and control", positions),
     ):
         if not holds:
             raise WeightsError(f"{name} of the contexts of this document are not valid")

@@ -206,8 +206,8 @@ class Weights:
         """
         arms, points = tuple(weights), self.cuts[-1][0]
         gone = [arm for arm in self.arms if arm not in weights]
-        places = {arm: place for place, arm in enumerate([*arms, *gone])}
-        cuts = [(end, places[self.arms[place]]) for end, place in self.cuts]
+        positions = {arm: position for position, arm in enumerate([*arms, *gone])}
+        cuts = [(end, positions[self.arms[position]]) for end, position in self.cuts]
         counts = in_points(_checked(weights), points) + [0] * len(gone)
         of = (self.study, self.version + 1, self.salt)
         in_order = isinstance(self.assigner, GrowthBook)
@@ -241,12 +241,12 @@ class Weights:
         """Return the name of the assigner: "belman", or another."""
         return BELMAN if self.assigner is None else self.assigner.by
 
-    def answer(self, place: int, context: object = None) -> Assignment:
+    def answer(self, position: int, context: object = None) -> Assignment:
         """Return the assignment of a unit that falls on a point.
 
         Parameters
         ----------
-        place
+        position
             The point.
         context
             Values by name.
@@ -262,16 +262,16 @@ class Weights:
             If units at this point take no part.
         """
         if self.contexts is None or context is None:
-            found = self.answers[bisect_right(self.ends, place)] if place >= 0 else None
-            if found is None:
+            result = self.answers[bisect_right(self.ends, position)] if position >= 0 else None
+            if result is None:
                 raise WeightsError(f"this unit takes no part in version {self.version}")
-            return found
-        if place < 0:
+            return result
+        if position < 0:
             raise WeightsError(f"this unit takes no part in version {self.version}")
         end, points = 0, points_of(self.assigner)
         for arm, count in enumerate(self.contexts.counts(context, self.floors)):
             end += count
-            if place < end:
+            if position < end:
                 return Assignment(self.arms[arm], count / points, self.version)
         raise AssertionError("all points belong to an arm")
 
@@ -283,13 +283,13 @@ class Weights:
         dict
             What `from_described` reads.
         """
-        found = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
+        result = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
         lists = ("arms", "cuts", "floors", "weights")
-        contexts, assigner = found.pop("contexts"), found.pop("assigner")
-        found |= {name: list(found[name]) for name in lists}
+        contexts, assigner = result.pop("contexts"), result.pop("assigner")
+        result |= {name: list(result[name]) for name in lists}
         own = {} if contexts is None else {"contexts": contexts.described()}
         own |= {} if assigner is None else {"assigner": assigner.described()}
-        return {"format": FORMAT, **found, **own}
+        return {"format": FORMAT, **result, **own}
 
     def to_json(self) -> str:
         """Return the document as JSON.
@@ -328,7 +328,7 @@ class Weights:
             raise WeightsError(f"this is not a weights document: {error}") from None
 
     @classmethod
-    def from_described(cls, found: Any) -> Weights:
+    def from_described(cls, result: Any) -> Weights:
         """Read the weights of a document as plain data.
 
         Parameters
@@ -346,11 +346,11 @@ class Weights:
         WeightsError
             If the data are no weights document.
         """
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            given = found.get("format") if isinstance(found, dict) else found
+        if not isinstance(result, dict) or result.get("format") != FORMAT:
+            given = result.get("format") if isinstance(result, dict) else result
             raise WeightsError(f"format={given!r} is not a weights document: this reads {FORMAT!r}")
         known = {part.name for part in fields(cls) if part.init}
-        given = {name: value for name, value in found.items() if name in known}
+        given = {name: value for name, value in result.items() if name in known}
         for name in ("arms", "cuts", "floors"):
             if not isinstance(given.get(name), list):
                 raise WeightsError(f"{name}={given.get(name)!r} is not a list")
@@ -370,7 +370,7 @@ class Weights:
             made = cls(**given)
         except TypeError as error:
             raise WeightsError(f"this weights document lacks something: {error}") from None
-        if found.get("weights") != list(made.weights):
+        if result.get("weights") != list(made.weights):
             raise WeightsError("the weights of this document are not those of its cuts")
         return made
 
@@ -382,8 +382,8 @@ def schema() -> dict[str, Any]:
     ['assigner', 'contexts', 'envelope', 'leaves', 'weights']
     """
     text = Path(__file__).with_name("weights.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    result: dict[str, Any] = json.loads(text)
+    return result
 
 
 def _is_number(value: object) -> bool:
@@ -477,9 +477,9 @@ def _check_cuts(cuts: Sequence[Cut], arms: int, points: int, assigner: Assigner 
 
 def _check_contexts(contexts: Contexts, arms: Sequence[Arm], floors: Sequence[float]) -> None:
     size, settled = len(arms), contexts.settled
-    places = [place for place in (settled, contexts.control) if place is not None]
+    positions = [position for position in (settled, contexts.control) if position is not None]
     free = size - (settled is not None)
-    if contexts.arms != size or any(place >= size for place in places) or not free:
+    if contexts.arms != size or any(position >= size for position in positions) or not free:
         raise WeightsError(f"the contexts of this document are not those of {size} arms")
     if min(floors) < 0.0 or sum(math.floor(floor * POINTS) for floor in floors) > POINTS:
         raise WeightsError(f"floors={floors!r} are not valid: they are more than all units")

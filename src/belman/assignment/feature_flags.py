@@ -58,10 +58,10 @@ def _resolver(words: str, *kinds: type) -> Any:
         default_value: Any,
         evaluation_context: EvaluationContext | None = None,
     ) -> FlagResolutionDetails[Any]:
-        found = self._resolve(flag_key, default_value, evaluation_context, *kinds)
+        result = self._resolve(flag_key, default_value, evaluation_context, *kinds)
         if kinds[0] is float:
-            found.value = float(found.value)
-        return found
+            result.value = float(result.value)
+        return result
 
     resolve.__doc__ = f"The value of a flag of {words}."
     return resolve

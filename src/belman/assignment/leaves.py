@@ -75,14 +75,14 @@ class Leaves:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return is_number and abs(value) <= 1e300  # type: ignore[arg-type]
 
-    def place(self, context: object) -> int:
+    def position(self, context: object) -> int:
         """Return the place of the leaf that a context belongs to."""
         values = values_in(self.names, context)
         return next(at for at, leaf in enumerate(self.leaves) if leaf.takes(values))
 
     def counts(self, context: object, floors: Sequence[float]) -> Sequence[int]:
         """Return the points of every arm in a context; floors are in them already."""
-        return self.leaves[self.place(context)].points
+        return self.leaves[self.position(context)].points
 
     def fits(self, arms: int, points: int) -> bool:
         """Whether every leaf gives all of these points to this number of arms."""
@@ -102,14 +102,14 @@ class Leaves:
         return {"names": dict(self.names), "leaves": leaves}
 
     @classmethod
-    def from_described(cls, found: Mapping[str, Any]) -> Leaves:
+    def from_described(cls, result: Mapping[str, Any]) -> Leaves:
         """Read plain data."""
         try:
             leaves = tuple(
                 Leaf(tuple(map(_test, one["where"])), tuple(one["points"]))
-                for one in found["leaves"]
+                for one in result["leaves"]
             )
-            return cls(found["names"], leaves)
+            return cls(result["names"], leaves)
         except (TypeError, ValueError, KeyError, AttributeError):
             raise WeightsError("the leaves of this document are not valid") from None
 

@@ -130,10 +130,12 @@ class LocalDecider:
     @property
     def weights(self) -> Weights | None:
         """Return the weights by which units are assigned now; None if there are no valid ones."""
-        found = self._weights
-        if found is None or (found.valid_until is not None and self._clock() >= found.valid_until):
+        result = self._weights
+        if result is None or (
+            result.valid_until is not None and self._clock() >= result.valid_until
+        ):
             return None
-        return found
+        return result
 
     def decide(self, unit: Unit, context: Mapping[str, Any] | None = None) -> Decision:
         """Assign a unit: it gets the same arm while the weights are in force.
@@ -152,10 +154,10 @@ class LocalDecider:
             fallback arm is used.
         """
         self._check_process()
-        now, found = self._clock(), self._weights
-        if found is None or (found.valid_until is not None and now >= found.valid_until):
+        now, result = self._clock(), self._weights
+        if result is None or (result.valid_until is not None and now >= result.valid_until):
             return Decision(unit, self.fallback, None, None, now, context)
-        arm, chance, version = assign(found, unit, context)
+        arm, chance, version = assign(result, unit, context)
         return Decision(unit, arm, chance, version, now, context)
 
     def observe(
@@ -215,12 +217,12 @@ class LocalDecider:
                 if answer is None:
                     return False
                 text, tag = answer
-                found = self._trusted(text)
+                result = self._trusted(text)
             except BelmanError as error:
                 self._say(str(error))
                 return False
-            is_new = self._weights is None or found.version > self._weights.version
-            self._weights, self._tag, self.problem = found, tag, None
+            is_new = self._weights is None or result.version > self._weights.version
+            self._weights, self._tag, self.problem = result, tag, None
             return is_new
 
     def _trusted(self, text: bytes) -> Weights:
@@ -229,9 +231,9 @@ class LocalDecider:
         if self._keys is not None:
             mine, part = self.study, self.segment
             return verify(text, self._keys, study=mine, segment=part, newest=newest, now=now)
-        found = Weights.from_json(text)
-        check_current(found, self.study, self.segment, newest, now)
-        return found
+        result = Weights.from_json(text)
+        check_current(result, self.study, self.segment, newest, now)
+        return result
 
     def send(self) -> bool:
         """Send the outcomes that wait. A batch whose answer was lost is sent again under its own

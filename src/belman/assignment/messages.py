@@ -35,8 +35,8 @@ class Found(dict[str, Any]):
         """A whole number that is in it."""
         if type(self[name]) is not int:
             raise ServiceError(f"{name!r} of an answer is not a count: {STRANGER}")
-        found: int = self[name]
-        return found
+        result: int = self[name]
+        return result
 
 
 @contextmanager
@@ -53,12 +53,12 @@ def understood() -> Iterator[None]:
 def found_in(content: bytes) -> Found:
     """The JSON object that an answer is."""
     try:
-        found = json.loads(content, object_hook=Found)
+        result = json.loads(content, object_hook=Found)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, Found):
+        result = None
+    if not isinstance(result, Found):
         raise ServiceError(f"an answer is {content[:40]!r}, which is not a JSON object: {STRANGER}")
-    return found
+    return result
 
 
 def arm_in(arm: Any) -> Hashable:

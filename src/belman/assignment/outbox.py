@@ -155,9 +155,9 @@ class Outbox:
     def take_refused(self) -> list[Refused]:
         """Hand back the rows that were refused, each once."""
         with self._lock:
-            found = list(self._kept)
+            result = list(self._kept)
             self._kept.clear()
-            return found
+            return result
 
     def _work(self) -> None:
         """Send until closed."""

@@ -140,19 +140,19 @@ class Prefetched:
 
     def _fetch(self, wanted: int) -> None:
         failure: BelmanError | None = None
-        found = list[RemoteTicket]()
+        result = list[RemoteTicket]()
         try:
-            found = self.study.ask(wanted, attributes=self._attributes)
+            result = self.study.ask(wanted, attributes=self._attributes)
         except BelmanError as error:
             failure = error
         except Exception as error:  # or whoever asks would wait for a thread that is no more
             failure = ServiceError(f"asking ahead failed: {error!r}")
         with self._changed:
             until = self._clock() + self.oldest
-            self._stock.extend((until, ticket) for ticket in found)
+            self._stock.extend((until, ticket) for ticket in result)
             if failure is not None:
                 self._refused, self._failure = self._fetches, failure
-            if not found:
+            if not result:
                 self._size = 1
             elif not self._is_too_much:
                 self._size = min(2 * self._size, self.ahead)

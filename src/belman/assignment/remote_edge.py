@@ -65,9 +65,9 @@ class RemoteEdge:
 
     def public_keys(self) -> dict[str, bytes]:
         """The public keys of signed weights by their ids, as `verify` takes them."""
-        found = self._get("/weights/key")
+        result = self._get("/weights/key")
         with understood():
-            return {name: base64.b64decode(key) for name, key in found["trusted"].items()}
+            return {name: base64.b64decode(key) for name, key in result["trusted"].items()}
 
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
@@ -107,12 +107,12 @@ def _row(
     row: Sequence[Any] | Mapping[str, Any], number: int, names: Sequence[str] = _ROW
 ) -> dict[str, Any]:
     if isinstance(row, Mapping):
-        found = dict(row)
+        result = dict(row)
     elif isinstance(row, (tuple, list)) and 4 <= len(row) <= len(names):
-        found = dict(zip(names, row, strict=False))
+        result = dict(zip(names, row, strict=False))
     else:
         give = f"give ({', '.join(names)})"
         raise SettingError(f"row {number} of the outcomes is {repr(row)[:80]}: {give}")
-    if isinstance(found.get("arm"), tuple):
-        found["arm"] = list(found["arm"])
-    return found
+    if isinstance(result.get("arm"), tuple):
+        result["arm"] = list(result["arm"])
+    return result

@@ -368,9 +368,9 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         Iterator
             Events as plain data.
         """
-        while found := self._get("/history", after=after)["events"]:
-            yield from found
-            after = found[-1]["number"]
+        while result := self._get("/history", after=after)["events"]:
+            yield from result
+            after = result[-1]["number"]
 
     def exported(self, format: str = "csv") -> bytes:
         """Return the log as the content of a file.
@@ -571,14 +571,14 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         """Make a table of its columns."""
 
     def _look(self, what: str, **query: Any) -> T:
-        found = self._get(f"/{what}", **query)
+        result = self._get(f"/{what}", **query)
         cells_in: dict[str, Callable[[Any], Any]] = {"arm": arm_in, "metric": str}
         with understood():
             columns = {
                 name: list(map(cells_in.get(name, number_in), cells))
-                for name, cells in found["columns"].items()
+                for name, cells in result["columns"].items()
             }
-        return self._table(columns, found["title"])
+        return self._table(columns, result["title"])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

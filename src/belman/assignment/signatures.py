@@ -107,9 +107,9 @@ def verify(
     'checkout'
     """
     try:
-        found = json.loads(signed)
-        payload, name = found["payload"], found["key"]
-        signature = base64.b64decode(found["signature"], validate=True)
+        result = json.loads(signed)
+        payload, name = result["payload"], result["key"]
+        signature = base64.b64decode(result["signature"], validate=True)
         content = payload.encode()
         is_known = name in keys
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

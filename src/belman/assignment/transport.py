@@ -107,12 +107,12 @@ class Transport:
         connection = self._connection()
         try:
             connection.request(method, self._path + path, data, headers)
-            found = connection.getresponse()
-            kind, tag = found.headers.get_content_type(), found.headers.get("ETag")
-            content = found.read() if longest is None else found.read(longest + 1)
+            result = connection.getresponse()
+            kind, tag = result.headers.get_content_type(), result.headers.get("ETag")
+            content = result.read() if longest is None else result.read(longest + 1)
             if longest is not None and len(content) > longest:
                 raise ServiceError(f"{self} answers with more than {longest:,} bytes: {STRANGER}")
-            answer = Answer(found.status, kind, content, tag)
+            answer = Answer(result.status, kind, content, tag)
         except BaseException:
             connection.close()
             raise
@@ -131,12 +131,12 @@ class Transport:
             pass
         import http.client
 
-        place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
+        position: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
         if self._secure:
             import ssl
 
-            return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
-        return http.client.HTTPConnection(**place)
+            return http.client.HTTPSConnection(**position, context=ssl.create_default_context())
+        return http.client.HTTPConnection(**position)
 
     def close(self) -> None:
         """Close the connections that nobody uses; the next request opens a new one."""

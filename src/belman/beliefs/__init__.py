@@ -1,1 +1,1 @@
-"""Conjugate beliefs: the points of the manifold, one law a file."""
+"""Conjugate beliefs: the points of the manifold, one distribution a file."""

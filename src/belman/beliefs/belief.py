@@ -1,8 +1,8 @@
-"""The contract of a belief: what geometry asks of a conjugate law.
+"""The contract of a belief: what geometry asks of a conjugate distribution.
 
 A belief is a row of coordinates (one array per arm). It is an exponential family b_η(θ) = h(θ)
 exp(⟨η, S(θ)⟩ − A(η)) with natural parameters η, mean parameters m = ∇A(η) = E[S(θ)] and Fisher
-metric ∇²A(η). Coordinates are those in which a person would write the law, such as (α, β);
+metric ∇²A(η). Coordinates are those in which a person would write the distribution, such as (α, β);
 `natural` turns them into η. Every kernel takes `constants`, the numbers that the user chose for the
 family.
 """
@@ -47,6 +47,8 @@ class BeliefKernels(Bundle):
 
     @classmethod
     def of(cls, named: Mapping[str, Any]) -> BeliefKernels:
-        """The kernels of these names; without `from_natural` the coordinates of a law are its η."""
+        """The kernels of these names; without `from_natural` the coordinates of a distribution are
+        its η.
+        """
         given = {"from_natural": named["natural"], **named}
         return cls(**{part.name: given[part.name] for part in fields(cls)})

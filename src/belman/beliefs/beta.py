@@ -93,7 +93,8 @@ def divergence(constants, belief, other):
 
 @kernel
 def divergence_between(a, b, new_a, new_b):
-    """KL between Beta laws as a sum of terms that do not cancel: small arguments are lifted.
+    """KL between Beta distributions as a sum of terms that do not cancel: small arguments are
+    lifted.
 
     The leading order is a Bernoulli KL.
     """

@@ -1,8 +1,8 @@
-"""The Dirichlet law of the chances of a grid of atoms, with any number of them.
+"""The Dirichlet distribution of the chances of a grid of atoms, with any number of them.
 
 Coordinates are the counts α_i of the atoms, which are the natural parameters η; S = ln w_i. Atom
-after atom, the share of an atom in what is left has the law Beta(α_i, Σ_{j>i} α_j), so divergences
-are sums of those between Beta laws.
+after atom, the share of an atom in what is left has the distribution Beta(α_i, Σ_{j>i} α_j), so
+divergences are sums of those between Beta distributions.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def blend(constants, belief, other, weight):
 
 @kernel
 def log_partition(constants, belief):
-    found = -log_gamma(total(belief))
+    result = -log_gamma(total(belief))
     for i in range(belief.size):
-        found += log_gamma(belief[i])
-    return found
+        result += log_gamma(belief[i])
+    return result
 
 
 @kernel
@@ -110,24 +110,24 @@ def metric(constants, belief, out):
 
 @kernel
 def divergence(constants, belief, other):
-    found = 0.0
+    result = 0.0
     left, new_left = belief[belief.size - 1], other[belief.size - 1]
     for k in range(belief.size - 1):
         i = belief.size - 2 - k
-        found += beta.divergence_between(belief[i], left, other[i], new_left)
+        result += beta.divergence_between(belief[i], left, other[i], new_left)
         left += belief[i]
         new_left += other[i]
-    return found
+    return result
 
 
 @kernel
 def log_density(constants, belief, theta):
     """Of the chances w, over dw_1 … dw_{D−1}; θ has their partial sums from its third number on."""
-    found, before = -log_partition(constants, belief), 0.0
+    result, before = -log_partition(constants, belief), 0.0
     for i in range(belief.size):
-        found += (belief[i] - 1.0) * math.log(max(theta[2 + i] - before, _TINY))
+        result += (belief[i] - 1.0) * math.log(max(theta[2 + i] - before, _TINY))
         before = theta[2 + i]
-    return found
+    return result
 
 
 KERNELS = BeliefKernels.of(globals())

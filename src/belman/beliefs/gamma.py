@@ -50,9 +50,9 @@ def solve_shape(gap, guess):
     inverse = 1.0 / guess
     for _ in range(_STEPS):
         shape = 1.0 / inverse
-        found, tri = digamma_gap_trigamma(shape)
+        result, tri = digamma_gap_trigamma(shape)
         slope = (tri * shape - 1.0) * shape
-        step = (gap - found) / slope
+        step = (gap - result) / slope
         inverse += max(step, -0.8 * inverse)
         if abs(step) < 1e-7 * inverse or not abs(step) < math.inf:
             break
@@ -70,7 +70,7 @@ def solve(constants, target, belief):
 
 @kernel
 def divergence(constants, belief, other):
-    """KL between Gamma laws as a sum of terms that do not cancel (see beta.divergence)."""
+    """KL between Gamma distributions as a sum of terms that do not cancel (see beta.divergence)."""
     a, new_a = belief[0], other[0]
     count = lift_count(min(a, new_a))
     x, new_x = a + count, new_a + count

@@ -40,7 +40,7 @@ def farthest(constants):
 
 
 @kernel
-def place(constants, u):
+def position(constants, u):
     """θ and dθ/du at u: u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by finite ends."""
     low, high = constants[0], constants[1]
     far = farthest(constants)
@@ -205,12 +205,12 @@ def tail_distance(mesh, left, right, level, mirrored):
     low, high = -1.0, 1.0
     t = min(2.0 * level / mass - 1.0, 1.0)
     for _ in range(_STEPS):
-        found = max(_mass_below(mesh, t), _LEAST)
-        if found < level:
+        result = max(_mass_below(mesh, t), _LEAST)
+        if result < level:
             low = t
         else:
             high = t
-        following = t + math.log(level / found) * found / max(_density(mesh, t), _LEAST)
+        following = t + math.log(level / result) * result / max(_density(mesh, t), _LEAST)
         if not low < following < high:
             following = 0.5 * (low + high)
         if abs(following - t) <= 1e-14:

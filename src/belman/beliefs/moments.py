@@ -1,11 +1,11 @@
 """The belief on the mean of a distribution on [0, 1], given two moments of its rewards.
 
 Coordinates are (s, α, β): α and β add up the rewards x and 1 − x, s what coins lack, x(1 − x). A
-law drawn from the Dirichlet process of these sums, ν = α + β and m = α/ν, has a mean of expectation
-m and variance v/(ν + 1), v = m(1 − m) − s/ν; the belief on it is the Beta law with that mean and
-variance, Beta(mc, (1 − m)c) with c + 1 = (ν + 1) m(1 − m)/v. For coins s = 0 and c = ν. Beside it
-stands, independent of the mean, the share λ ~ Beta(ν, 1) that the first weight of the process
-leaves to the others: it knows ν. η = (ν, mc, (1 − m)c), S = (ln λ, ln μ, ln(1 − μ)).
+distribution drawn from the Dirichlet process of these sums, ν = α + β and m = α/ν, has a mean of
+expectation m and variance v/(ν + 1), v = m(1 − m) − s/ν; the belief on it is the Beta distribution
+with that mean and variance, Beta(mc, (1 − m)c) with c + 1 = (ν + 1) m(1 − m)/v. For coins s = 0 and
+c = ν. Beside it stands, independent of the mean, the share λ ~ Beta(ν, 1) that the first weight of
+the process leaves to the others: it knows ν. η = (ν, mc, (1 − m)c), S = (ln λ, ln μ, ln(1 − μ)).
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from belman.beliefs.belief import BeliefKernels
 from belman.engine import kernel
 from belman.special import log_beta, log_power, ratio_excess, trigamma
 
-_LARGEST = 1e15  # the sharpest Beta law
+_LARGEST = 1e15  # the sharpest Beta distribution
 _SHARPEST = 1e-12  # the least share of a coin's variance
 _ROUNDING = 1e-15
 
 
 @kernel
 def of_mean(belief):
-    """The parameters (mc, (1 − m)c) of the Beta law of the mean, exactly (α, β) for coins."""
+    """The parameters (mc, (1 − m)c) of the Beta distribution of the mean, exactly (α, β) for
+    coins.
+    """
     return of_sums(belief[0], belief[1], belief[2])
 
 
@@ -89,7 +91,9 @@ def mean_parameters(constants, belief, out):
 
 @kernel
 def solve(constants, target, belief):
-    """Newton for the Beta law of the mean, from the guess if it is proper; ν in closed form."""
+    """Newton for the Beta distribution of the mean, from the guess if it is proper; ν in closed
+    form.
+    """
     first, second = 1.0, 1.0
     if min(belief[1], belief[2]) > 0.0:
         first, second = of_mean(belief)

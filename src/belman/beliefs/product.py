@@ -1,7 +1,7 @@
 """A chance and, independent of it, something else: Beta(α, β) beside another belief.
 
-Coordinates and natural parameters are those of the Beta law and then those of the other; whatever
-geometry asks is asked of both, and added.
+Coordinates and natural parameters are those of the Beta distribution and then those of the other;
+whatever geometry asks is asked of both, and added.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from belman.engine import factory, kernel
 
 @factory
 def beside_chance(other: BeliefKernels, parameters: int) -> BeliefKernels:
-    """The belief on (p, θ), p ~ Beta and θ by `other`, a law of one parameter or of more."""
+    """The belief on (p, θ), p ~ Beta and θ by `other`, a distribution of one parameter or of
+    more.
+    """
     one = parameters == 1
 
     @kernel

@@ -28,7 +28,7 @@ from belman.beliefs.mesh import (
     moments,
     offset,
     panel_edges,
-    place,
+    position,
 )
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.special import log_excess
@@ -40,8 +40,8 @@ _ULP = 2.3e-16
 
 
 @dataclass(frozen=True)
-class RewardLaw(Bundle):
-    """Kernels of a law f_θ(x) = h(x) exp(θ T(x) − B(θ)).
+class RewardDistribution(Bundle):
+    """Kernels of a distribution f_θ(x) = h(x) exp(θ T(x) − B(θ)).
 
     In a family, a `OneParameter`, each is given the family's `constants` by name: `constants.k` is
     the field `k` of the dataclass.
@@ -72,10 +72,11 @@ class Quadrature(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `slope(constants, theta)`, `parameter(constants, mean)` | the reward law's, or stand-ins |
-    | `excess(constants, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
-    | `window(constants, chi, nu)` | the mode in u, and the reach to its left and right |
-    | `lay(constants, chi, nu, centre, left, right, mesh)` | fill it; θ₀, B′(θ₀), A−χθ₀+νB(θ₀) |
+    | `slope(constants, theta)`, `parameter(constants, mean)` | the reward distribution's, or
+    stand-ins | | `excess(constants, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without
+    cancellation | | `window(constants, chi, nu)` | the mode in u, and the reach to its left and
+    right | | `lay(constants, chi, nu, centre, left, right, mesh)` | fill it; θ₀, B′(θ₀),
+    A−χθ₀+νB(θ₀) |
     """
 
     belief: BeliefKernels
@@ -92,7 +93,9 @@ def no_floor(constants):
 
 
 def searcher(function: Kernel) -> Kernel:
-    """A kernel for the root u of falling function(law, a, b, u): doubled steps, halves, secants."""
+    """A kernel for the root u of falling function(distribution, a, b, u): doubled steps, halves,
+    secants.
+    """
 
     @kernel
     def search(constants, a, b):
@@ -126,7 +129,9 @@ def searcher(function: Kernel) -> Kernel:
 
 
 def richardson(function: Kernel) -> Kernel:
-    """A kernel for the derivative of function(law, theta): central differences, Neville's table."""
+    """A kernel for the derivative of function(distribution, theta): central differences, Neville's
+    table.
+    """
 
     @allocating_kernel
     def derivative(constants, theta):
@@ -157,7 +162,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
     @kernel
     def climb(constants, chi, nu, u):
         """d/du of the log density: it falls through 0 once, because B is convex."""
-        theta, stretch = place(constants, u)
+        theta, stretch = position(constants, u)
         return (chi - nu * slope(constants, theta)) * stretch + log_stretch(constants, u)[1]
 
     find_mode = searcher(climb)
@@ -203,7 +208,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
     @kernel
     def lay(constants, chi, nu, centre, left, right, mesh):
-        theta = place(constants, centre)[0]
+        theta = position(constants, centre)[0]
         rate, base = slope(constants, theta), log_stretch(constants, centre)[0]
         tilt = chi - nu * rate
         peak = -math.inf
@@ -216,7 +221,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 middle, half = 0.5 * (low + high), 0.5 * (high - low)
                 gain = 0.0
                 for i in range(ORDER):
-                    here, stretch = place(constants, centre + (middle + half * NODES[i]))
+                    here, stretch = position(constants, centre + (middle + half * NODES[i]))
                     mesh[2, first + i] = half * (slope(constants, here) - rate) * stretch
                     gain += WEIGHTS[i] * mesh[2, first + i]
                 for i in range(ORDER):
@@ -247,25 +252,25 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
     return window, lay
 
 
-def quadrature(reward_law: RewardLaw) -> Quadrature:
-    """The conjugate belief of a reward law."""
-    partition, mean = reward_law.log_partition, reward_law.mean
-    lowest = reward_law.floor or no_floor
-    slope = reward_law.slope or richardson(partition)
+def quadrature(reward_distribution: RewardDistribution) -> Quadrature:
+    """The conjugate belief of a reward distribution."""
+    partition, mean = reward_distribution.log_partition, reward_distribution.mean
+    lowest = reward_distribution.floor or no_floor
+    slope = reward_distribution.slope or richardson(partition)
     window, lay = mesher(slope)
 
     @kernel
     def mean_gap(constants, target, sign, u):
-        return sign * (target - mean(constants, place(constants, u)[0]))
+        return sign * (target - mean(constants, position(constants, u)[0]))
 
     find_mean = searcher(mean_gap)
 
     @kernel
     def found_parameter(constants, target):
-        rises = mean(constants, place(constants, 1.0)[0]) >= mean(
-            constants, place(constants, -1.0)[0]
+        rises = mean(constants, position(constants, 1.0)[0]) >= mean(
+            constants, position(constants, -1.0)[0]
         )
-        return place(constants, find_mean(constants, target, 1.0 if rises else -1.0))[0]
+        return position(constants, find_mean(constants, target, 1.0 if rises else -1.0))[0]
 
     @kernel
     def excess(constants, theta, other):
@@ -343,8 +348,8 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
             if not guessed and not decrement < 1.0:
                 guessed = True
                 low, high = (
-                    place(constants, -farthest(constants))[0],
-                    place(constants, farthest(constants))[0],
+                    position(constants, -farthest(constants))[0],
+                    position(constants, farthest(constants))[0],
                 )
                 theta = min(max(target[0], low), high)
                 base = partition(constants, theta)
@@ -364,7 +369,9 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def divergence(constants, belief, other):
-        """E_b[e⁻ʳ − 1 + r], r = ln(b/c), for near laws; else ν D(θ₀, θ₀′) and small terms."""
+        """E_b[e⁻ʳ − 1 + r], r = ln(b/c), for near distributions; else ν D(θ₀, θ₀′) and small
+        terms.
+        """
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
         mesh = np.empty(MESH)
         theta, rate, level = survey(constants, chi, nu, mesh)
@@ -402,4 +409,6 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         return tilt * (theta - mode) - belief[1] * excess(constants, mode, theta) - level
 
     belief = BeliefKernels.of({**locals(), "natural": beta.natural, "blend": beta.blend})
-    return Quadrature(belief, slope, reward_law.parameter or found_parameter, excess, window, lay)
+    return Quadrature(
+        belief, slope, reward_distribution.parameter or found_parameter, excess, window, lay
+    )

@@ -1,9 +1,9 @@
-"""Nodes for integrals over a Gamma or a Beta law: the trapezium rule on a stretched line.
+"""Nodes for integrals over a Gamma or a Beta distribution: the trapezium rule on a stretched line.
 
-In ln θ, or in the log-odds of θ, the densities of these laws have one hill at a distance w = 0 and
-fall exponentially at worst. The line w(t) = l(1 − e⁻ᵗ) + r(eᵗ − 1) is fine at the hill and reaches
-as far to either side as the density does, and sums over equal steps of t converge geometrically.
-Weights are divided by their sum, so nothing needs a normaliser.
+In ln θ, or in the log-odds of θ, the densities of these distributions have one hill at a distance w
+= 0 and fall exponentially at worst. The line w(t) = l(1 − e⁻ᵗ) + r(eᵗ − 1) is fine at the hill and
+reaches as far to either side as the density does, and sums over equal steps of t converge
+geometrically. Weights are divided by their sum, so nothing needs a normaliser.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def half_length(left, right):
 
 
 @kernel
-def place(left, right, length, t):
+def position(left, right, length, t):
     """The distance w at t, and dw/dt."""
     shrink = math.exp(-length)
     rise, drop = math.exp(t), math.exp(-t)

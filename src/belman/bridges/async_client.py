@@ -55,7 +55,7 @@ class AsyncClient(InThreads[Client]):
         self._threads = ThreadPoolExecutor(connections, "belman-client")
         self._is_closed = False
 
-    def _place(self, reading: bool) -> tuple[Client, ThreadPoolExecutor]:
+    def _position(self, reading: bool) -> tuple[Client, ThreadPoolExecutor]:
         if self._is_closed:
             raise ServiceError("this client is closed")
         return self._client, self._threads
@@ -127,8 +127,8 @@ class AsyncRemoteStudy(InThreads[RemoteStudy]):
         self.client, self.name = client, study.name
         self._study = study
 
-    def _place(self, reading: bool) -> tuple[RemoteStudy, ThreadPoolExecutor]:
-        return self._study, self.client._place(reading)[1]
+    def _position(self, reading: bool) -> tuple[RemoteStudy, ThreadPoolExecutor]:
+        return self._study, self.client._position(reading)[1]
 
     @overload
     async def ask(self, n: None = None, **asked: Unpack[Asked]) -> RemoteTicket: ...
@@ -136,7 +136,7 @@ class AsyncRemoteStudy(InThreads[RemoteStudy]):
     async def ask(self, n: int, **asked: Unpack[Asked]) -> list[RemoteTicket]: ...
     async def ask(self, n: int | None = None, **asked: Unpack[Asked]) -> Any:
         """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets."""
-        study, threads = self._place(False)
+        study, threads = self._position(False)
         count = 1 if n is None else n
         asking = _Asking(lambda: study.ask(count, **asked), study)
         try:
@@ -191,13 +191,13 @@ class _Asking:
         self._tickets: list[RemoteTicket] = []
 
     def run(self) -> list[RemoteTicket]:
-        found = self._ask()
+        result = self._ask()
         with self._lock:
-            self._tickets = found
+            self._tickets = result
             if not self._is_cancelled:
-                return found
+                return result
         self._give_back()
-        return found
+        return result
 
     def cancel(self, threads: Executor) -> None:
         with self._lock:

@@ -52,7 +52,7 @@ class AsyncStudy(InThreads[Study]):
         self._commit = GroupCommit(study, self._deciding)
         self._is_closed = False
 
-    def _place(self, reading: bool) -> tuple[Study, Executor]:
+    def _position(self, reading: bool) -> tuple[Study, Executor]:
         if self._is_closed:
             raise StudyError(f"study {self.name!r} is closed here")
         return (self._beside, self._looking) if reading else (self._study, self._deciding)
@@ -93,7 +93,7 @@ class AsyncStudy(InThreads[Study]):
         Ticket, or a list of them
             A list where `n` is given.
         """
-        self._place(False)
+        self._position(False)
         count = 1 if n is None else n
         request = Ask(count, key, attributes, context, candidates, top)
         tickets: Any = await self._commit.answer(request)
@@ -125,7 +125,7 @@ class AsyncStudy(InThreads[Study]):
         bool
             True if the reward is new, False if the same one was told before.
         """
-        self._place(False)
+        self._position(False)
         return bool(await self._commit.answer(Tell(ticket, reward, key, metrics)))
 
     correct = changing(Study.correct)

@@ -129,33 +129,33 @@ class Bandit:
 
     def scores(self, context: Mapping[str, Any], arms: Arms | None = None) -> Json:
         """Return the score of every arm in a context, or of these, which may have attributes."""
-        found = dict[str, Any]()
+        result = dict[str, Any]()
         of_arms = arms if isinstance(arms, Mapping) else {}
         for arm in self.arms if arms is None else arms:
             own = self.data["coefficients"].get(arm)
-            found[arm] = (
+            result[arm] = (
                 self.data["defaultActionScore"]
                 if own is None
                 else own["intercept"]
                 + _score(own, (_NUMERIC, _WORDS), context)
                 + _score(own, _OF_ARM, of_arms.get(arm) or {})
             )
-        return found
+        return result
 
     def chances(self, context: Mapping[str, Any], arms: Arms | None = None) -> Json:
         """Return the chance with which their clients choose every arm in a context."""
         scores = self.scores(context, arms)
         top = min(scores, key=lambda arm: (-scores[arm], arm))
         least = self.data["actionProbabilityFloor"] / len(scores)
-        found = {
+        result = {
             arm: max(1.0 / (len(scores) + self.data["gamma"] * (scores[top] - score)), least)
             for arm, score in scores.items()
             if arm != top
         }
         rest = 1.0
-        for chance in found.values():
+        for chance in result.values():
             rest -= chance
-        return {arm: max(rest, 0.0) if arm == top else found[arm] for arm in scores}
+        return {arm: max(rest, 0.0) if arm == top else result[arm] for arm in scores}
 
     def choose(
         self,
@@ -178,11 +178,11 @@ class Bandit:
         chances = self.chances(context, arms)
         seed = self.key if flag is None else flag
 
-        def place(arm: str) -> tuple[int, str]:
+        def position(arm: str) -> tuple[int, str]:
             return _SHARDS.shard(seed, f"{unit}-{arm}"), arm
 
         left = _SHARDS.shard(seed, unit) / _SHARDS.shards
-        order, end = sorted(chances, key=place), 0.0
+        order, end = sorted(chances, key=position), 0.0
         for arm in order:
             end += chances[arm]
             if end > left:
@@ -213,8 +213,8 @@ def bandit(source: Study | Agent, key: str | None = None, *, gamma: float | None
         there the chance that it is the best, as far as is known.
     """
     if isinstance(source, Study):
-        found = source._replica.look(_of_state)
-        return _made(*found, source.name if key is None else key, gamma)
+        result = source._replica.look(_of_state)
+        return _made(*result, source.name if key is None else key, gamma)
     if key is None:
         raise SettingError("bandit(agent) needs the key of the bandit: bandit(agent, 'banner')")
     return _made(source._decider, NO_SHARES, key, gamma)
@@ -233,10 +233,10 @@ def _made(decider: Any, shares: Shares, key: Any, gamma: float | None) -> Bandit
         raise SettingError(f"gamma={gamma!r} is not valid: give a number from 0 to 1e15")
     form = _form(decider)
     floor = _floor(shares, len(decider.arms))
-    places = [decider._places[arm] for arm in decider.arms]
+    positions = [decider._positions[arm] for arm in decider.arms]
     theta = form.belief.share @ form.belief.mean
-    slots = folded(decider, form.columns.columns, theta[None, :], places)[0]
-    rows = _at_average(decider, form, places)
+    slots = folded(decider, form.columns.columns, theta[None, :], positions)[0]
+    rows = _at_average(decider, form, positions)
     coefficients = {
         arm: _described(arm, decider.knowledge.context, own)
         for arm, own in zip(decider.arms, slots, strict=True)
@@ -285,24 +285,24 @@ def _floor(shares: Shares, arms: int) -> float:
     return min(arms * shares.floor, 1.0) if shares.floor else shares.uniform
 
 
-def _at_average(decider: Any, form: Form, places: Sequence[int]) -> Any:
+def _at_average(decider: Any, form: Form, positions: Sequence[int]) -> Any:
     """Return the columns of every arm in the average context, in which words have the shares with
     which they came; of an arm that nothing is known of last.
     """
     learnt = decider.knowledge
     x, own = np.zeros(len(learnt.context)), np.zeros(len(learnt.features))
     x[0] = 1.0
-    for place, slot in enumerate(learnt.context.slots):
+    for position, slot in enumerate(learnt.context.slots):
         if slot.kind == LEVEL:
             counts = learnt.context.levels[slot.name]
-            x[place] = counts[slot.level] / max(sum(counts.values()), 1)
+            x[position] = counts[slot.level] / max(sum(counts.values()), 1)
     layout = form.layout(learnt.context, learnt.features, learnt.arms)
-    rows = np.zeros((len(places) + 1, len(form.columns)))
-    for row, place in zip(rows, places, strict=False):
+    rows = np.zeros((len(positions) + 1, len(form.columns)))
+    for row, position in zip(rows, positions, strict=False):
         own[:] = 0.0
         if decider._rows:
-            learnt.features.fill(decider._rows[place], own)
-        lay_out(x, own, layout, place, row)
+            learnt.features.fill(decider._rows[position], own)
+        lay_out(x, own, layout, position, row)
     lay_out(x, np.zeros(len(learnt.features)), layout, -1, rows[-1])
     return rows
 
@@ -427,5 +427,5 @@ def row(
         said = f"{shown(arm)} with a chance of {given:.4g}"
         words = f"its model gives {shown(chosen.arm)} with {chosen.chance:.4g}"
         raise SettingError(f"unit {shown(unit)} is said to have got {said}, and {words}")
-    found = {"unit": unit, "version": None, "arm": arm, "reward": reward, "time": time}
-    return {**found, "context": own.context_of(context), "chances": chances}
+    result = {"unit": unit, "version": None, "arm": arm, "reward": reward, "time": time}
+    return {**result, "context": own.context_of(context), "chances": chances}

@@ -48,28 +48,28 @@ class Flags:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._until, self._found = 0.0, Rendered({}, b"", "")
+        self._until, self._result = 0.0, Rendered({}, b"", "")
         self._reads: SharedReads[Rendered] = SharedReads()
 
     async def now(self) -> Rendered:
         """The flags as they were a second ago at most."""
         if time.monotonic() < self._until:
-            return self._found
+            return self._result
         return await self._reads.read("flags", self._render)
 
     async def _render(self) -> Rendered:
         if time.monotonic() < self._until:  # another rendered them while this waited
-            return self._found
+            return self._result
         started, studies = time.monotonic(), []
         for name in await self._registry.names(""):
             try:
                 studies.append(await self._registry.deciding_study(name))
             except UnknownStudyError:
                 continue  # deleted a moment ago
-        self._found = await self._registry.change(_rendered, studies)
+        self._result = await self._registry.change(_rendered, studies)
         spent = time.monotonic() - started
         self._until = time.monotonic() + max(FRESH, 10.0 * spent)
-        return self._found
+        return self._result
 
 
 def _rendered(studies: list[Study]) -> Rendered:
@@ -79,9 +79,9 @@ def _rendered(studies: list[Study]) -> Rendered:
             flags.append(flag_of(study))
         except BelmanError:
             continue  # paused by a guard, restored under the service, or deleted: it says so itself
-    found = {flag.name: flag for flag in flags if flag is not None}
-    features = json.dumps(growthbook.payload(found.values()), ensure_ascii=False).encode()
-    return Rendered(found, features, _tag(features))
+    result = {flag.name: flag for flag in flags if flag is not None}
+    features = json.dumps(growthbook.payload(result.values()), ensure_ascii=False).encode()
+    return Rendered(result, features, _tag(features))
 
 
 def _tag(content: bytes) -> str:
@@ -97,23 +97,23 @@ class FlagRoutes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"] if scope["type"] == "http" else ""
         response: Response | None = None
-        if scope.get("method") == "GET" and (found := _FEATURES.fullmatch(path)):
+        if scope.get("method") == "GET" and (result := _FEATURES.fullmatch(path)):
             require_role(scope, Role.FLAGS)
-            stream = found[1] == "sub"
+            stream = result[1] == "sub"
             response = self._stream(scope) if stream else await self._features(scope)
-        elif scope.get("method") == "POST" and (found := _OFREP.fullmatch(path)):
+        elif scope.get("method") == "POST" and (result := _OFREP.fullmatch(path)):
             require_role(scope, Role.FLAGS)
-            one = "" if found[1] is None else "/{key}"
+            one = "" if result[1] is None else "/{key}"
             scope["belman.route"] = f"/ofrep/v1/evaluate/flags{one}"
-            response = await self._evaluate(scope, found[1], await body_of(receive))
+            response = await self._evaluate(scope, result[1], await body_of(receive))
         await (self.app if response is None else response)(scope, receive, send)
 
     # GrowthBook
 
     async def _features(self, scope: Scope) -> Response:
-        found = await self.flags.now()
-        headers = {"ETag": found.tag, "Cache-Control": "max-age=1", "x-sse-support": "enabled"}
-        return _unless_known(scope, found.features, found.tag, headers)
+        result = await self.flags.now()
+        headers = {"ETag": result.tag, "Cache-Control": "max-age=1", "x-sse-support": "enabled"}
+        return _unless_known(scope, result.features, result.tag, headers)
 
     def _stream(self, scope: Scope) -> Response:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -126,10 +126,10 @@ class FlagRoutes:
         assert caller is not None
         with self.registry.streams.one_more(caller.name):
             while not self.registry.stopping.is_set():
-                found = await self.flags.now()
-                if found.tag != known:
-                    known, said = found.tag, time.monotonic()
-                    yield b"event: features\ndata: " + found.features + b"\n\n"
+                result = await self.flags.now()
+                if result.tag != known:
+                    known, said = result.tag, time.monotonic()
+                    yield b"event: features\ndata: " + result.features + b"\n\n"
                 elif time.monotonic() - said > ALIVE:
                     said = time.monotonic()
                     if not await self.registry.admits(caller.given):

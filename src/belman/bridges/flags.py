@@ -27,9 +27,9 @@ class Flag:
 
     def chosen(self, fits: Callable[[Weights], bool] = lambda _: True) -> Weights | None:
         """Return the weights for all units, or else the first of a segment, of those that fit."""
-        found = [one for one in self.weights.values() if fits(one)]
-        whole = [one for one in found if one.segment is None]
-        return next(iter(whole + found), None)
+        result = [one for one in self.weights.values() if fits(one)]
+        whole = [one for one in result if one.segment is None]
+        return next(iter(whole + result), None)
 
     @cached_property
     def _for_all(self) -> Weights | None:

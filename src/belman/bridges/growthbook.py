@@ -73,8 +73,8 @@ def in_leaf(where: Sequence[Asked]) -> dict[str, Any]:
     >>> in_leaf([("age", "not below", 30.0)])
     {'age': {'$not': {'$exists': True, '$lt': 30.0}}}
     """
-    found = [{name: _asked(test, value)} for name, test, value in where]
-    return found[0] if len(found) == 1 else {"$and": found} if found else {}
+    matches = [{name: _asked(test, value)} for name, test, value in where]
+    return matches[0] if len(matches) == 1 else {"$and": matches} if matches else {}
 
 
 def _asked(test: str, value: float | str) -> Any:
@@ -94,9 +94,9 @@ def rule(
     """Return weights as the rule of a feature: the ranges of buckets are those of the document, or
     those of so many `counts` for every arm.
     """
-    found: dict[str, Any] = {} if where is None else {"condition": dict(where)}
+    matches: dict[str, Any] = {} if where is None else {"condition": dict(where)}
     if len(weights.arms) == 1:  # of which the clients make no experiment
-        return found | {"force": weights.arms[0]}
+        return matches | {"force": weights.arms[0]}
     points = weights.cuts[-1][0]
     ranges = [[0.0, 0.0] for _ in weights.arms]
     cuts = weights.cuts if counts is None else lay_out(counts)
@@ -105,7 +105,7 @@ def rule(
     for end, arm in cuts:
         ranges[arm] = [start / points, end / points]
         start = end
-    return found | {
+    return matches | {
         "key": name,
         "name": name,
         "phase": str(weights.version),
@@ -158,10 +158,10 @@ def row(
         raise SettingError(
             f"experiment {key!r} has phase {phase!r}, which is no version of weights"
         )
-    found = {"unit": _part(result, "hashValue"), "version": int(phase)}
-    found |= {"arm": _part(result, "value"), "reward": float(reward)}
-    found |= {} if time is None else {"time": time}
-    return found if context is None else {**found, "context": dict(context)}
+    matches = {"unit": _part(result, "hashValue"), "version": int(phase)}
+    matches |= {"arm": _part(result, "value"), "reward": float(reward)}
+    matches |= {} if time is None else {"time": time}
+    return matches if context is None else {**matches, "context": dict(context)}
 
 
 def _part(of: Any, name: str) -> Any:
@@ -200,18 +200,18 @@ def read(text: str | bytes, feature: str | None = None) -> Imported:
     (('a', 'b'), (0.9, 0.1))
     """
     try:
-        found = json.loads(text)
+        matches = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        matches = None
+    if not isinstance(matches, dict):
         raise SettingError("this is not an experiment of GrowthBook: give its JSON")
-    return experiment_of(_in_payload(found, feature) if "features" in found else found)
+    return experiment_of(_in_payload(matches, feature) if "features" in matches else matches)
 
 
-def _in_payload(found: Mapping[str, Any], feature: str | None) -> dict[str, Any]:
+def _in_payload(matches: Mapping[str, Any], feature: str | None) -> dict[str, Any]:
     rules = {
         name: {"key": name, **one}
-        for name, of in found["features"].items()
+        for name, of in matches["features"].items()
         for one in reversed(of.get("rules", ()))
         if "variations" in one
     }
@@ -223,39 +223,39 @@ def _in_payload(found: Mapping[str, Any], feature: str | None) -> dict[str, Any]
     return rules[feature]
 
 
-def experiment_of(found: Mapping[str, Any]) -> Imported:
+def experiment_of(matches: Mapping[str, Any]) -> Imported:
     """Return an experiment, as GrowthBook's clients take it, as a study and its weights."""
-    variations, key = found.get("variations"), found.get("key")
+    variations, key = matches.get("variations"), matches.get("key")
     if not isinstance(variations, list) or len(variations) < 2 or not isinstance(key, str):
         raise SettingError("an experiment of GrowthBook has a key and two variations at least")
-    meta = found.get("meta") or [{}] * len(variations)
+    meta = matches.get("meta") or [{}] * len(variations)
     arms: tuple[Arm, ...] = tuple(
         _arm(*one) for one in zip(variations, meta, range(len(meta)), strict=False)
     )
     if len(set(arms)) < len(arms):
-        arms = tuple(f"{arm} ({place})" for place, arm in enumerate(arms))
-    version = found.get("hashVersion") or 1
+        arms = tuple(f"{arm} ({position})" for position, arm in enumerate(arms))
+    version = matches.get("hashVersion") or 1
     filters = [Filter(str(one.get("seed", "")), one.get("hashVersion", 2), _pairs(one["ranges"]))
-               for one in found.get("filters") or ()]  # fmt: skip
-    if not filters and found.get("namespace"):
-        filters = [Filter.of_namespace(*found["namespace"])]
-    salt = found.get("seed") or key
+               for one in matches.get("filters") or ()]  # fmt: skip
+    if not filters and matches.get("namespace"):
+        filters = [Filter.of_namespace(*matches["namespace"])]
+    salt = matches.get("seed") or key
     if any((one.seed, one.hash_version) == (salt, version) for one in filters):
         raise SettingError("a filter by the seed of the experiment itself says nothing of chances")
     assigner = GrowthBook(version, tuple(filters))
-    given = found.get("ranges")
+    given = matches.get("ranges")
     ranges = _pairs(given) if given else bucket_ranges(
-        len(arms), found.get("coverage", 1.0), found.get("weights")
+        len(arms), matches.get("coverage", 1.0), matches.get("weights")
     )  # fmt: skip
     cuts = cuts_of_ranges(ranges, assigner.points)
     floors = (0.0,) * len(arms)
     return Imported(key, arms, Weights(key, 1, salt, arms, cuts, floors, assigner=assigner))
 
 
-def _arm(value: Any, meta: Mapping[str, Any], place: int) -> Arm:
+def _arm(value: Any, meta: Mapping[str, Any], position: int) -> Arm:
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return value
-    return str(meta.get("key") or (json.dumps(value) if isinstance(value, bool) else place))
+    return str(meta.get("key") or (json.dumps(value) if isinstance(value, bool) else position))
 
 
 def _pairs(ranges: Sequence[Sequence[float]]) -> tuple[Range, ...]:
@@ -274,8 +274,8 @@ def bucket_ranges(
     own = list(weights or ())
     if len(own) != arms or not 0.99 <= sum(own) <= 1.01:
         own = [1.0 / max(arms, 1)] * arms
-    found, start = [], 0.0
+    matches, start = [], 0.0
     for weight in own:
-        found.append((start, start + part * weight))
+        matches.append((start, start + part * weight))
         start += weight
-    return tuple(found)
+    return tuple(matches)

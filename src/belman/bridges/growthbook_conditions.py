@@ -84,20 +84,20 @@ def kinds(asked: Any, groups: Groups) -> set[type]:
     """
     if not _is_operators(asked):
         return {list if isinstance(asked, (list, Mapping)) else _kind(asked)} - {type(None)}
-    found: set[type] = set()
+    result: set[type] = set()
     for name, value in asked.items():
         if name == "$not":
-            found |= kinds(value, groups)
+            result |= kinds(value, groups)
         elif name in _INTO:
-            found.add(list)
+            result.add(list)
         elif name in _LISTS or name in _GROUPS:
             several = _group(groups, value) if name in _GROUPS else value
-            found |= {_kind(one) for one in several} if isinstance(several, list) else set()
+            result |= {_kind(one) for one in several} if isinstance(several, list) else set()
         elif name in _PATTERNS:
-            found.add(str)
+            result.add(str)
         elif name not in ("$exists", "$type"):
-            found.add(_kind(value))
-    return found - {type(None)}
+            result.add(_kind(value))
+    return result - {type(None)}
 
 
 def holds(condition: Any, log: Log, rows: Whole, groups: Groups, of: Mapping[str, type]) -> Truths:
@@ -118,39 +118,39 @@ def holds(condition: Any, log: Log, rows: Whole, groups: Groups, of: Mapping[str
     def of_rows(name: str, asked: Any) -> Truths:
         column = log.column(name, of.get(name), deep=True)
         known = np.array([_meets(asked, one, groups) for one in column.values], dtype=bool)
-        found: Truths = known[column.places[rows]]
-        return found
+        result: Truths = known[column.positions[rows]]
+        return result
 
     return np.ones(rows.size, dtype=bool) & _combined(condition, of_rows)
 
 
-def fits(condition: Any, found: Any, groups: Groups) -> bool:
+def fits(condition: Any, result: Any, groups: Groups) -> bool:
     """Whether one object fits a condition.
 
     >>> fits({"value": {"$in": [1, 2]}, "of.size": {"$gt": 3}}, {"value": 2, "of": {"size": 4}}, {})
     True
     """
     return bool(
-        _combined(condition, lambda name, asked: _meets(asked, within(found, name), groups))
+        _combined(condition, lambda name, asked: _meets(asked, within(result, name), groups))
     )
 
 
 def _combined(condition: Any, leaf: Callable[[str, Any], Any]) -> Any:
     """Combine what the leaves of a condition say, for one object or for many rows."""
-    found: Any = np.True_
+    result: Any = np.True_
     for name, value in condition.items():
         if name in ("$or", "$nor"):
             parts = [_combined(one, leaf) for one in value]
             any_of = np.logical_or.reduce(np.broadcast_arrays(*parts)) if parts else np.True_
-            found = found & (any_of if name == "$or" else ~any_of)
+            result = result & (any_of if name == "$or" else ~any_of)
         elif name == "$and":
             for one in value:
-                found = found & _combined(one, leaf)
+                result = result & _combined(one, leaf)
         elif name == "$not":
-            found = found & ~_combined(value, leaf)
+            result = result & ~_combined(value, leaf)
         else:
-            found = found & np.asarray(leaf(name, value))
-    return found
+            result = result & np.asarray(leaf(name, value))
+    return result
 
 
 def _meets(asked: Any, value: Any, groups: Groups, folded: bool = False) -> bool:
@@ -289,7 +289,7 @@ def _padded(version: Any) -> str:
 
 def _group(groups: Groups, name: Any) -> list[Any] | None:
     """The values of a saved group: none if there is no such group, None if it is no list."""
-    found = groups.get(name, []) if isinstance(name, str) else None
-    if isinstance(found, Mapping) and found.get("type") == "list":
-        found = found.get("values")
-    return found if isinstance(found, list) else None
+    result = groups.get(name, []) if isinstance(name, str) else None
+    if isinstance(result, Mapping) and result.get("type") == "list":
+        result = result.get("values")
+    return result if isinstance(result, list) else None

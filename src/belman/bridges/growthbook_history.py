@@ -61,12 +61,12 @@ class PayloadHistory:
         lists = {one: [_names(rule, one) for of in self._own for rule in of.rules]
                  for one in SPELLINGS}  # fmt: skip
         different = {str(names): one for one, names in reversed(lists.items())}
-        found = {one: {name for names in lists[one] for name in names}
+        result = {one: {name for names in lists[one] for name in names}
                  for one in SPELLINGS if one in different.values()}  # fmt: skip
         for rules, default in self._own:
             forced = {word(rule.forced) for rule in rules if rule.forced is not None}
-            found["value"] |= {word(default), *forced}
-        return found
+            result["value"] |= {word(default), *forced}
+        return result
 
     @property
     def topics(self) -> Collection[str]:
@@ -157,8 +157,8 @@ def read_payloads(
 
     >>> rule = {"variations": ["a", "b"], "weights": [0.9, 0.1], "hashVersion": 2}
     >>> payload = {"features": {"offer": {"defaultValue": "a", "rules": [rule]}}}
-    >>> found = read_payloads({0.0: payload})
-    >>> found.feature, sorted(found.spellings["value"])
+    >>> result = read_payloads({0.0: payload})
+    >>> result.feature, sorted(result.spellings["value"])
     ('offer', ['a', 'b'])
     """
     if isinstance(history, Mapping):
@@ -173,8 +173,8 @@ def read_payloads(
     names = dict.fromkeys(
         name
         for one in held
-        for name, found in one.what["features"].items()
-        if any("variations" in rule or "contextualVariations" in rule for rule in _rules(found))
+        for name, result in one.what["features"].items()
+        if any("variations" in rule or "contextualVariations" in rule for rule in _rules(result))
     )
     if feature is None and len(names) == 1:
         feature = next(iter(names))
@@ -197,37 +197,37 @@ def features_of(payload: Payload, feature: str) -> dict[str, Feature]:
     cannot be computed by one of their rules.
     """
     bandits = _dict(payload.get("contextualBandits"))
-    found: dict[str, Feature] = {}
+    result: dict[str, Feature] = {}
 
     def read(name: str, below: tuple[str, ...]) -> None:
         if name in below:
             raise SettingError(f"prerequisites of feature {name!r} form a circle")
-        if name in found or name not in payload["features"]:
+        if name in result or name not in payload["features"]:
             return
         own = _dict(payload["features"][name])
         made = Feature(rules_of(name, own, bandits), own.get("defaultValue"))
         for needed in (one for rule in made.rules for one in rule.needs):
             read(needed.feature, (*below, name))
-        found[name] = made
+        result[name] = made
 
     read(feature, ())
-    return found
+    return result
 
 
-def _payload(found: Any) -> Payload:
-    if isinstance(found, Mapping) and found.get("encryptedFeatures"):
+def _payload(result: Any) -> Payload:
+    if isinstance(result, Mapping) and result.get("encryptedFeatures"):
         raise SettingError("this payload is encrypted: give it as the clients decrypt it")
-    if not isinstance(found, Mapping) or not isinstance(found.get("features"), Mapping):
+    if not isinstance(result, Mapping) or not isinstance(result.get("features"), Mapping):
         raise SettingError('this is no payload of GrowthBook: {"features": …}')
-    return found
+    return result
 
 
-def _dict(found: Any) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}
+def _dict(result: Any) -> Mapping[str, Any]:
+    return result if isinstance(result, Mapping) else {}
 
 
-def _rules(found: Any) -> list[Mapping[str, Any]]:
-    rules = _dict(found).get("rules")
+def _rules(result: Any) -> list[Mapping[str, Any]]:
+    rules = _dict(result).get("rules")
     return [one for one in rules if isinstance(one, Mapping)] if isinstance(rules, list) else []
 
 
@@ -238,7 +238,7 @@ def _groups(payload: Payload) -> Groups:
 def _names(rule: Rule, spelling: str) -> list[str]:
     """What the arms of a rule are called."""
     if spelling == "index":
-        return [str(place) for place in range(len(rule.values))]
+        return [str(position) for position in range(len(rule.values))]
     if spelling == "key":
         return list(rule.keys)
     return [_WRITTEN[spelling](value) for value in rule.values]
@@ -252,19 +252,19 @@ class _Buckets:
     def __init__(self, circle: Circle, log: Log, rows: Whole) -> None:
         hashed = log.hashed(circle.attribute)
         self.there: Truths = hashed.there[rows]
-        self.found = buckets(circle.seed, circle.version, hashed.texts[rows])
+        self.result = buckets(circle.seed, circle.version, hashed.texts[rows])
         self.known = np.zeros(rows.size, dtype=np.int64)
         self.may_have: list[NDArray[np.bool_]] = [np.ones(circle.points, dtype=bool)]
 
     def split(self, at: Whole, inside: NDArray[np.bool_]) -> Truths:
         """Say which rows lie inside, and remember it."""
-        found: Truths = inside[self.found[at]]
+        result: Truths = inside[self.result[at]]
         before = self.known[at].copy()
         for one in np.unique(before):
             for is_in, part in ((True, inside), (False, ~inside)):
-                self.known[at[(before == one) & (found == is_in)]] = len(self.may_have)
+                self.known[at[(before == one) & (result == is_in)]] = len(self.may_have)
                 self.may_have.append(self.may_have[one] & part)
-        return found
+        return result
 
 
 class _Units(NamedTuple):
@@ -289,7 +289,7 @@ class _Run:
         if write is not None:
             known += [write(rule.forced) for rule in self.rules if rule.forced is not None]
             known.append(write(default))
-        self.names = {name: place for place, name in enumerate(dict.fromkeys(known))}
+        self.names = {name: position for position, name in enumerate(dict.fromkeys(known))}
         last = next((_names(rule, spelling)[0] for rule in reversed(self.rules) if rule.values), "")
         nobody = self.names.get(last if write is None else write(default), -1)
         self.seen = np.full(units.rows.size, nobody, dtype=np.int64)
@@ -337,17 +337,17 @@ class _Run:
         for which the other feature had the same value.
         """
         values: list[Any] = [None]
-        places = np.zeros(self.units.rows.size, dtype=np.int64)
+        positions = np.zeros(self.units.rows.size, dtype=np.int64)
         if needed.feature in self.units.features:
             run = _Run(self.units, needed.feature, at, _JSON)
             run.follow_all()
-            values, places = [*map(json.loads, run.names), None], run.seen
+            values, positions = [*map(json.loads, run.names), None], run.seen
         fitting = [fits(needed.condition, {"value": one}, self.units.groups) for one in values]
-        met = np.array(fitting, dtype=bool)[places[at]]
+        met = np.array(fitting, dtype=bool)[positions[at]]
         if needed.gate:
             self._close(at[~met], -1, past.PREREQUISITE)
-        found: Whole = at[met]
-        return found
+        result: Whole = at[met]
+        return result
 
     def _where(self, at: Whole, condition: Any) -> Whole:
         if not condition or not at.size:
@@ -365,9 +365,9 @@ class _Run:
         there = own.there[at]
         self._give(at[~there], past.NO_UNIT)
         at = at[there]
-        found = own.split(at, inside)
-        self._give(at[~found], reason)
-        return at[found]
+        result = own.split(at, inside)
+        self._give(at[~result], reason)
+        return at[result]
 
     def _give(self, at: Whole, reason: int) -> None:
         self.reasons[at] = np.maximum(self.reasons[at], reason)
@@ -381,14 +381,14 @@ class _Run:
         if not at.size:
             return
         own, names = self.units.circles[rule.circle], _names(rule, self.spelling)
-        places = np.array([self.names[name] for name in names], dtype=np.int64)
-        self._close(at, places[owner[own.found[at]]], past.LOT)
+        positions = np.array([self.names[name] for name in names], dtype=np.int64)
+        self._close(at, positions[owner[own.result[at]]], past.LOT)
         if rule.is_holdout:
             self.reasons[at] = past.HOLDOUT
             return
         for one in np.unique(own.known[at]):
             counts = np.bincount(owner[own.may_have[one]], minlength=len(names))
-            chances = np.bincount(places, weights=counts, minlength=len(self.names))
+            chances = np.bincount(positions, weights=counts, minlength=len(self.names))
             self.chances[at[own.known[at] == one]] = chances / counts.sum()
         if self.spelling == _JSON:  # a prerequisite: its arms are known from here on
             for arm in range(len(names)):

@@ -95,8 +95,8 @@ class Rule:
 
     def hashed(self) -> set[str]:
         """The attributes that are hashed."""
-        found = {one.circle.attribute for one in self.tests}
-        return found | {self.circle.attribute} if self.parts else found
+        result = {one.circle.attribute for one in self.tests}
+        return result | {self.circle.attribute} if self.parts else result
 
 
 def owners(ranges: Ranges, points: int) -> Whole:
@@ -106,11 +106,11 @@ def owners(ranges: Ranges, points: int) -> Whole:
     [0, 1, -1]
     """
     share = np.arange(points) / points
-    found = np.full(points, -1, dtype=np.int64)
-    for place in reversed(range(len(ranges))):
-        start, end = ranges[place]
-        found[(start <= share) & (share < end)] = place
-    return found
+    result = np.full(points, -1, dtype=np.int64)
+    for position in reversed(range(len(ranges))):
+        start, end = ranges[position]
+        result[(start <= share) & (share < end)] = position
+    return result
 
 
 def word(value: Any) -> str:
@@ -126,53 +126,55 @@ def word(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def rules_of(feature: str, found: Mapping[str, Any], bandits: Mapping[str, Any]) -> list[Rule]:
+def rules_of(feature: str, result: Mapping[str, Any], bandits: Mapping[str, Any]) -> list[Rule]:
     """Read the rules of a feature; SettingError if chances cannot be computed by one of them."""
-    rules = found.get("rules") or []
+    rules = result.get("rules") or []
     if not isinstance(rules, list) or not all(isinstance(one, Mapping) for one in rules):
         raise SettingError(f"the rules of feature {feature!r} are not a list of objects")
     made = []
-    for place, one in enumerate(rules, start=1):
+    for position, one in enumerate(rules, start=1):
         try:
             made.append(_rule(feature, one, bandits))
             list(made[-1].leaves())
         except SettingError as error:
-            raise SettingError(f"rule {place} of feature {feature!r}: {error}") from None
+            raise SettingError(f"rule {position} of feature {feature!r}: {error}") from None
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise SettingError(f"rule {place} of feature {feature!r}: {error!r}") from None
+            raise SettingError(f"rule {position} of feature {feature!r}: {error!r}") from None
     return made
 
 
-def _rule(feature: str, found: Mapping[str, Any], bandits: Mapping[str, Any]) -> Rule:
-    needs = tuple(_needed(one) for one in found.get("parentConditions") or ())
-    key = str(found.get("key") or feature)
-    attribute, version = found.get("hashAttribute") or "id", found.get("hashVersion") or 1
-    tests = [_filter(one) for one in found.get("filters") or ()]
-    values = found.get("contextualVariations", found.get("variations"))
-    forced = found.get("force")
-    seed = str(found.get("seed") or (feature if forced is not None else key))
+def _rule(feature: str, result: Mapping[str, Any], bandits: Mapping[str, Any]) -> Rule:
+    needs = tuple(_needed(one) for one in result.get("parentConditions") or ())
+    key = str(result.get("key") or feature)
+    attribute, version = result.get("hashAttribute") or "id", result.get("hashVersion") or 1
+    tests = [_filter(one) for one in result.get("filters") or ()]
+    values = result.get("contextualVariations", result.get("variations"))
+    forced = result.get("force")
+    seed = str(result.get("seed") or (feature if forced is not None else key))
     circle = _circle(attribute, seed, version)
     if forced is not None:
-        parts = _share(found)
-        return Rule(key, needs, found.get("condition"), tuple(tests), circle, forced, (), (), parts)
+        parts = _share(result)
+        return Rule(
+            key, needs, result.get("condition"), tuple(tests), circle, forced, (), (), parts
+        )
     if not isinstance(values, list) or len(values) < 2:  # of which the clients make no experiment
-        return Rule(key, needs, found.get("condition"), tuple(tests), circle, None, (), (), ())
-    if not tests and found.get("namespace"):
-        name, start, end = found["namespace"]
+        return Rule(key, needs, result.get("condition"), tuple(tests), circle, None, (), (), ())
+    if not tests and result.get("namespace"):
+        name, start, end = result["namespace"]
         ranges = ((float(start), float(end)),)
         tests = [Within(_circle(attribute, f"__{name}", 1), ranges)]
-    meta = [*(found.get("meta") or ()), *({} for _ in values)][: len(values)]
-    passing = frozenset(place for place, one in enumerate(meta) if one.get("passthrough"))
-    keys = tuple(str(one.get("key", place)) for place, one in enumerate(meta))
-    parts = tuple(_parts(found, len(values), bandits))
-    of = (needs, found.get("condition"), tuple(tests), circle)
+    meta = [*(result.get("meta") or ()), *({} for _ in values)][: len(values)]
+    passing = frozenset(position for position, one in enumerate(meta) if one.get("passthrough"))
+    keys = tuple(str(one.get("key", position)) for position, one in enumerate(meta))
+    parts = tuple(_parts(result, len(values), bandits))
+    of = (needs, result.get("condition"), tuple(tests), circle)
     return Rule(key, *of, None, tuple(values), keys, parts, passing)
 
 
-def _needed(found: Mapping[str, Any]) -> Needed:
-    condition = found.get("condition") or {}
+def _needed(result: Mapping[str, Any]) -> Needed:
+    condition = result.get("condition") or {}
     list(leaves(condition))
-    return Needed(str(found["id"]), condition, bool(found.get("gate")))
+    return Needed(str(result["id"]), condition, bool(result.get("gate")))
 
 
 def _circle(attribute: Any, seed: str, version: Any) -> Circle:
@@ -181,44 +183,44 @@ def _circle(attribute: Any, seed: str, version: Any) -> Circle:
     return Circle(str(attribute), seed, int(version))
 
 
-def _filter(found: Mapping[str, Any]) -> Within:
-    seed, version = str(found.get("seed", "")), found.get("hashVersion", 2)
-    return Within(_circle(found.get("attribute", "id"), seed, version), _pairs(found["ranges"]))
+def _filter(result: Mapping[str, Any]) -> Within:
+    seed, version = str(result.get("seed", "")), result.get("hashVersion", 2)
+    return Within(_circle(result.get("attribute", "id"), seed, version), _pairs(result["ranges"]))
 
 
-def _share(found: Mapping[str, Any]) -> tuple[Part, ...]:
+def _share(result: Mapping[str, Any]) -> tuple[Part, ...]:
     """The share of units that a forced value is for; none for all of them."""
-    if found.get("range") is not None:
-        return (Part(None, _pairs([found["range"]])),)
-    if found.get("coverage") is not None:
-        return (Part(None, ((0.0, float(found["coverage"])),)),)
+    if result.get("range") is not None:
+        return (Part(None, _pairs([result["range"]])),)
+    if result.get("coverage") is not None:
+        return (Part(None, ((0.0, float(result["coverage"])),)),)
     return ()
 
 
-def _parts(found: Mapping[str, Any], arms: int, bandits: Mapping[str, Any]) -> Iterator[Part]:
-    if found.get("ranges"):
-        ranges = _pairs(found["ranges"])
+def _parts(result: Mapping[str, Any], arms: int, bandits: Mapping[str, Any]) -> Iterator[Part]:
+    if result.get("ranges"):
+        ranges = _pairs(result["ranges"])
         if len(ranges) > arms:
             raise SettingError(f"it has {len(ranges)} ranges for {arms} variations")
         yield Part(None, ranges)
         return
-    coverage = found.get("coverage")
-    leaf = bandits.get(found.get("contextualBanditRef") or "")
+    coverage = result.get("coverage")
+    leaf = bandits.get(result.get("contextualBanditRef") or "")
     for one in (leaf.get("contexts") or ()) if isinstance(leaf, Mapping) else ():
         weights = one.get("weights")
         known = weights is not None and isinstance(one.get("leafId"), int)
-        own = _weights(weights if known else found.get("weights"))
+        own = _weights(weights if known else result.get("weights"))
         yield Part(one.get("condition") or {}, bucket_ranges(arms, coverage, own))
-    yield Part(None, bucket_ranges(arms, coverage, _weights(found.get("weights"))))
+    yield Part(None, bucket_ranges(arms, coverage, _weights(result.get("weights"))))
 
 
 def _weights(given: Any) -> list[float] | None:
     if given is None:
         return None
-    found = [float(one) for one in given]
-    if not all(0.0 <= one < np.inf for one in found):
+    result = [float(one) for one in given]
+    if not all(0.0 <= one < np.inf for one in result):
         raise SettingError(f"weights={shown(given)} are not all from 0 up: clients read them apart")
-    return found
+    return result
 
 
 def _pairs(given: Any) -> Ranges:

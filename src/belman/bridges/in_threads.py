@@ -19,7 +19,7 @@ class InThreads(ABC, Generic[S]):
     """Something whose methods run in threads, so that the event loop never waits for one."""
 
     @abstractmethod
-    def _place(self, reading: bool) -> tuple[S, Executor]:
+    def _position(self, reading: bool) -> tuple[S, Executor]:
         """Say what a call is made of, and where it runs."""
 
     async def run(self, work: Callable[[S], T]) -> T:
@@ -28,7 +28,7 @@ class InThreads(ABC, Generic[S]):
         A call that is cancelled before its thread begins is not made; one that has begun is
         finished, and what it gives is dropped.
         """
-        target, threads = self._place(False)
+        target, threads = self._position(False)
         return await in_thread(threads, partial(work, target))
 
 
@@ -57,7 +57,7 @@ def _coroutine(
 ) -> Callable[Concatenate[InThreads[S], P], Coroutine[Any, Any, T]]:
     @wraps(method)
     async def call(self: InThreads[S], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        target, threads = self._place(is_look)
+        target, threads = self._position(is_look)
         return await in_thread(threads, partial(method, target, *args, **kwargs))
 
     return call

@@ -119,13 +119,13 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
         if group is None:
             default = type(router).async_get_available_deployment
             return await default(router, model, request_kwargs, **asked)
-        found = await router.async_get_healthy_deployments(model, request_kwargs, **asked)
-        if isinstance(found, dict):  # the request named it
-            return found
+        result = await router.async_get_healthy_deployments(model, request_kwargs, **asked)
+        if isinstance(result, dict):  # the request named it
+            return result
         call = request_kwargs.setdefault("litellm_call_id", str(uuid.uuid4()))
         if (task := asyncio.current_task()) is not None:
             self._give_back_where_cancelled(task, group, call)
-        deciding = self._decided(group, found, messages or input, request_kwargs)
+        deciding = self._decided(group, result, messages or input, request_kwargs)
         return await asyncio.wrap_future(self._submit(deciding))
 
     def get_available_deployment(  # type: ignore[override, unused-ignore]
@@ -145,10 +145,10 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
             return default(router, model, request_kwargs=request, **asked)
 
         async def choose() -> Any:
-            found = await router.async_get_healthy_deployments(model, request, **asked)
-            if isinstance(found, dict):
-                return found
-            return await self._decided(group, found, messages or input, request)
+            result = await router.async_get_healthy_deployments(model, request, **asked)
+            if isinstance(result, dict):
+                return result
+            return await self._decided(group, result, messages or input, request)
 
         return self._submit(choose()).result()
 
@@ -252,8 +252,8 @@ class BelmanRouting(CustomRoutingStrategyBase, CustomLogger):
         """Return the quality of an answer, or the error of who judges it."""
         try:
             is_asked = self._quality is not None and marks.ticket is not None
-            found = 1.0 if self._quality is None or not is_asked else self._quality(response)
-            return await found if inspect.isawaitable(found) else found
+            result = 1.0 if self._quality is None or not is_asked else self._quality(response)
+            return await result if inspect.isawaitable(result) else result
         except Exception as error:  # the judge's, of any kind
             log.warning("an answer has no quality, and its ticket is given back", exc_info=True)
             return error
@@ -390,17 +390,17 @@ def _metadata(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _metrics(kwargs: Mapping[str, Any], start: Any, end: Any, failed: float) -> dict[str, float]:
     """Return what a call took; without dollars where litellm knows no price."""
-    found = {"seconds": max(0.0, (end - start).total_seconds()), "failed": failed}
+    result = {"seconds": max(0.0, (end - start).total_seconds()), "failed": failed}
     cost = kwargs.get("response_cost")
     if failed or cost is not None:
-        found["dollars"] = float(cost or 0.0)
-    return found
+        result["dollars"] = float(cost or 0.0)
+    return result
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine where perhaps no loop runs, and perhaps one does."""
-    found: list[T] = []
-    thread = threading.Thread(target=lambda: found.append(asyncio.run(work)))
+    result: list[T] = []
+    thread = threading.Thread(target=lambda: result.append(asyncio.run(work)))
     thread.start()
     thread.join()
-    return found[0]
+    return result[0]

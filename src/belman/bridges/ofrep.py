@@ -26,8 +26,8 @@ class Refusal(Exception):  # noqa: N818 (a word of the protocol)
 
     def described(self, key: str | None = None) -> dict[str, Any]:
         """Return it as an answer has it."""
-        found = {"errorCode": self.code, "errorDetails": self.details}
-        return found if key is None else {"key": key, **found}
+        result = {"errorCode": self.code, "errorDetails": self.details}
+        return result if key is None else {"key": key, **result}
 
 
 class Asked(NamedTuple):
@@ -44,12 +44,12 @@ def asked(body: bytes) -> Asked:
     'user-1'
     """
     try:
-        found = json.loads(body)
+        result = json.loads(body)
     except (ValueError, RecursionError):
         raise Refusal(400, "PARSE_ERROR", "the body is not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise Refusal(400, "PARSE_ERROR", "the body is not a JSON object")
-    context = found.get("context")
+    context = result.get("context")
     if context is None:
         raise Refusal(400, "TARGETING_KEY_MISSING", f"give a context with a {UNIT}")
     if not isinstance(context, dict):
@@ -69,23 +69,23 @@ def evaluated(flag: Flag | None, key: str, who: Asked) -> dict[str, Any]:
         words = f"no study {key[:200]!r} has published weights"
         raise Refusal(404, "FLAG_NOT_FOUND", words)
     try:
-        found = flag.decided(who.unit, who.attributes)
+        result = flag.decided(who.unit, who.attributes)
     except BelmanError as error:
         raise Refusal(400, "INVALID_CONTEXT", str(error)) from None
-    if found is None:
+    if result is None:
         default = {"variant": str(flag.default), "value": flag.default, "metadata": {}}
         return {"key": key, "reason": "DEFAULT", **default}
-    known = {"version": found.version, "chance": found.chance}
-    variant = {"variant": str(found.arm), "value": found.arm, "metadata": known}
+    known = {"version": result.version, "chance": result.chance}
+    variant = {"variant": str(result.arm), "value": result.arm, "metadata": known}
     return {"key": key, "reason": "SPLIT", **variant}
 
 
 def all_evaluated(flags: Iterable[Flag], who: Asked) -> dict[str, Any]:
     """Evaluate all flags; what cannot be is said beside the others."""
-    found = []
+    result = []
     for flag in flags:
         try:
-            found.append(evaluated(flag, flag.name, who))
+            result.append(evaluated(flag, flag.name, who))
         except Refusal as refusal:
-            found.append(refusal.described(flag.name))
-    return {"flags": found, "metadata": {}}
+            result.append(refusal.described(flag.name))
+    return {"flags": result, "metadata": {}}

@@ -110,9 +110,9 @@ class BelmanSampler(BaseSampler):
             order = sorted(trials, key=lambda one: one.value or 0.0, reverse=not is_less)
             candidates = self._candidates(search_space, draw, order)
             agent = self._taught(study, search_space, trials, is_less)
-            place = agent.ask(candidates=[_features(search_space, one) for one in candidates])
+            position = agent.ask(candidates=[_features(search_space, one) for one in candidates])
             agent.cancel(ticket=agent.ticket)
-        return candidates[place]
+        return candidates[position]
 
     def sample_independent(
         self,
@@ -141,12 +141,14 @@ class BelmanSampler(BaseSampler):
             if math.prod(sizes) <= self._most:
                 points = itertools.product(*(axis for axis in axes if axis is not None))
                 return [dict(zip(space, point, strict=True)) for point in points]
-        found = [{name: draw(name) for name in space} for _ in range(self._most // 2)]
+        result = [{name: draw(name) for name in space} for _ in range(self._most // 2)]
         best = order[:_BEST]
-        while len(found) < self._most:
-            start = best[len(found) % len(best)].params
-            found.append({name: self._near(space[name], start[name], draw, name) for name in space})
-        return found
+        while len(result) < self._most:
+            start = best[len(result) % len(best)].params
+            result.append(
+                {name: self._near(space[name], start[name], draw, name) for name in space}
+            )
+        return result
 
     def _near(
         self, axis: BaseDistribution, value: Any, draw: Callable[[str], Any], name: str
@@ -234,14 +236,14 @@ def _names(space: Space) -> list[str]:
 
 def _features(space: Space, point: Mapping[str, Any]) -> dict[str, Any]:
     """A point as features: numbers by bumps along their range, categories by their place."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, axis in space.items():
         if isinstance(axis, Numeric):
             low, high = _scaled(axis, axis.low), _scaled(axis, axis.high)
             share = (_scaled(axis, point[name]) - low) / (high - low)
             for k in range(_BUMPS):
                 away = (_BUMPS - 1) * share - k
-                found[f"{name} {k}"] = math.exp(-0.5 * away * away)
+                result[f"{name} {k}"] = math.exp(-0.5 * away * away)
         else:
-            found[name] = f"choice {int(axis.to_internal_repr(point[name]))}"
-    return found
+            result[name] = f"choice {int(axis.to_internal_repr(point[name]))}"
+    return result

@@ -101,7 +101,7 @@ class Ranking(NamedTuple):
 
     def among(self, excluded: frozenset[str]) -> list[int]:
         """Return the places of the actions that are not excluded."""
-        return [place for place, one in enumerate(self.actions) if one.id not in excluded]
+        return [position for position, one in enumerate(self.actions) if one.id not in excluded]
 
 
 # Requests
@@ -110,26 +110,26 @@ class Ranking(NamedTuple):
 def ranking_in(body: bytes, slots: bool) -> Ranking:
     """Read a request to rank.
 
-    >>> found = ranking_in(b'{"contextFeatures": [{"user": {"age": 31}}], '
+    >>> result = ranking_in(b'{"contextFeatures": [{"user": {"age": 31}}], '
     ...                    b'"actions": [{"id": "pasta", "features": [{"price": 9}]}]}', False)
-    >>> found.context, found.actions
+    >>> result.context, result.actions
     ({'user.age': 31}, [Action(id='pasta', features={'price': 9})])
     """
-    found = _object_in(body)
-    actions = [_action(one) for one in _list(found, "actions", MOST_CANDIDATES, needed=True)]
+    result = _object_in(body)
+    actions = [_action(one) for one in _list(result, "actions", MOST_CANDIDATES, needed=True)]
     _check_different([one.id for one in actions], "actions")
-    event = found.get("eventId")
-    deferred = found.get("deferActivation")
+    event = result.get("eventId")
+    deferred = result.get("deferActivation")
     if deferred is not None and not isinstance(deferred, bool):
         _refuse(f"deferActivation={shown(deferred)} is neither true nor false")
-    given = _list(found, "slots", MOST_SLOTS, needed=True) if slots else []
+    given = _list(result, "slots", MOST_SLOTS, needed=True) if slots else []
     own = [_slot(one) for one in given]
     _check_different([one.id for one in own], "slots")
     if slots:
         _check_baselines(given, own, actions)
-    excluded = frozenset() if slots else _ids(found, "excludedActions")
+    excluded = frozenset() if slots else _ids(result, "excludedActions")
     ranking = Ranking(
-        flat(_list(found, "contextFeatures", MOST_NAMES), "contextFeatures"),
+        flat(_list(result, "contextFeatures", MOST_NAMES), "contextFeatures"),
         actions,
         excluded,
         None if event is None else check_id(event, "eventId"),
@@ -164,12 +164,12 @@ def rewards_in(body: bytes) -> dict[str, float]:
 
 def _object_in(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body, parse_constant=_no_number)
+        result = json.loads(body, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise Refusal(400, "BadRequest", "the body is not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise Refusal(400, "BadRequest", "the body is not a JSON object")
-    return found
+    return result
 
 
 def _no_number(text: str) -> NoReturn:
@@ -177,10 +177,10 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _list(
-    found: Mapping[str, Any], name: str, most: int, needed: bool = False
+    result: Mapping[str, Any], name: str, most: int, needed: bool = False
 ) -> list[dict[str, Any]]:
     """Return a list of objects; an empty one where there is none and none is needed."""
-    given = found.get(name)
+    given = result.get(name)
     if given is None and not needed:
         return []
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
@@ -190,8 +190,8 @@ def _list(
     return given
 
 
-def _ids(found: Mapping[str, Any], name: str) -> frozenset[str]:
-    given = found.get(name)
+def _ids(result: Mapping[str, Any], name: str) -> frozenset[str]:
+    given = result.get(name)
     if given is None:
         return frozenset()
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
@@ -243,8 +243,8 @@ def _check_baselines(
     _check_different(baselines, "baselines of slots")
 
 
-def _reward(found: Mapping[str, Any]) -> float:
-    value = found.get("value")
+def _reward(result: Mapping[str, Any]) -> float:
+    value = result.get("value")
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1 <= value <= 1:
         _refuse(f"value={shown(value)} is not a reward: give a number from -1 to 1")
     return float(value)
@@ -263,13 +263,13 @@ def flat(parts: Sequence[Mapping[str, Any]], what: str) -> Features:
     >>> flat([{"day": "friday"}, {"user": {"age": 31, "seen": [0.5, 0.25]}}], "contextFeatures")
     {'day': 'friday', 'user.age': 31, 'user.seen': [0.5, 0.25]}
     """
-    found: Features = {}
+    result: Features = {}
     for part in parts:
         for name, value in _flat(part, "", what, 1):
-            if name in found:
+            if name in result:
                 _refuse(f"{what} have {shown(name)} twice")
-            found[name] = value
-    return found
+            result[name] = value
+    return result
 
 
 def _flat(part: Mapping[str, Any], before: str, what: str, deep: int) -> Iterator[tuple[str, Any]]:
@@ -301,14 +301,17 @@ def _are_numbers(given: Sequence[Any]) -> bool:
 def ranked(ticket: Ticket, asked: Ranking, event: str) -> dict[str, Any]:
     """Return a ranking as it is answered: actions that are excluded keep their places."""
     among = asked.among(asked.excluded)
-    order = [among[place] for place in ticket.ranking or ()]
+    order = [among[position] for position in ticket.ranking or ()]
     known: Sequence[float | None] = ticket.chances or [None] * len(order)
     chances = dict(zip(order, known, strict=True))
     rest = iter(order)
-    places = [
-        place if one.id in asked.excluded else next(rest) for place, one in enumerate(asked.actions)
+    positions = [
+        position if one.id in asked.excluded else next(rest)
+        for position, one in enumerate(asked.actions)
     ]
-    ranking = [{ID: asked.actions[one].id, "probability": chances.get(one, 0.0)} for one in places]
+    ranking = [
+        {ID: asked.actions[one].id, "probability": chances.get(one, 0.0)} for one in positions
+    ]
     return {"ranking": ranking, "eventId": event, "rewardActionId": asked.actions[order[0]].id}
 
 

@@ -57,15 +57,15 @@ class Call(NamedTuple):
 def call_of(scope: Scope) -> Call | None:
     """Return what a request asks for, if it is one of the protocol."""
     raw = scope.get("raw_path") or scope["path"].encode()
-    found = _PATH.fullmatch(raw.decode("latin-1"))
-    if found is None:
+    result = _PATH.fullmatch(raw.decode("latin-1"))
+    if result is None:
         return None
-    study = DEFAULT if found[1] is None else unquote(found[1])
-    parts = found[2].split("/")
+    study = DEFAULT if result[1] is None else unquote(result[1])
+    parts = result[2].split("/")
     event = ""
     if "events" in parts[:2] and len(parts) > parts.index("events") + 1:
-        place = parts.index("events") + 1
-        event, parts[place] = unquote(parts[place]), "*"
+        position = parts.index("events") + 1
+        event, parts[position] = unquote(parts[position]), "*"
     path = "/".join(parts)
     operation = OPERATIONS.get(path) if scope["method"] == "POST" else None
     return Call(study, path, operation, event)
@@ -112,9 +112,9 @@ def _in_its_words(call: Call, send: Send) -> Send:
         said += message.get("body", b"")
         if message.get("more_body"):
             return
-        found = json.loads(said)
-        code, status = found.get("code", ""), begun["status"]
-        error = personalizer.described(status, code, found["detail"], call.operation)
+        result = json.loads(said)
+        code, status = result.get("code", ""), begun["status"]
+        error = personalizer.described(status, code, result["detail"], call.operation)
         content = json.dumps(error).encode()
         apart = (b"content-type", b"content-length")
         headers = [one for one in begun["headers"] if one[0] not in apart]
@@ -185,14 +185,14 @@ class PersonalizerRoutes:
         rows = asked.candidates(names)
         if not slots:
             return personalizer.ranked(await self._one(commit, asked, rows, event), asked, event)
-        places = []
+        positions = []
         for slot in asked.slots:
             if twice := asked.context.keys() & slot.features.keys():
                 words = f"slot {slot.id!r} and contextFeatures both have {min(twice)!r}"
                 raise Refusal(400, "", words)
             context = {**asked.context, **slot.features}
-            places.append(Slot(slot.id, context, asked.among(slot.excluded)))
-        request = AskSlots(_key(event, slots=True), rows, places, asked.deferred)
+            positions.append(Slot(slot.id, context, asked.among(slot.excluded)))
+        request = AskSlots(_key(event, slots=True), rows, positions, asked.deferred)
         tickets = await commit.submit(request)
         assert isinstance(tickets, list)
         self.registry.metrics.tickets.inc(len(tickets))
@@ -201,7 +201,7 @@ class PersonalizerRoutes:
     async def _one(
         self, commit: GroupCommit, asked: Ranking, rows: list[dict[str, Any]], event: str
     ) -> Ticket:
-        among = [rows[place] for place in asked.among(asked.excluded)]
+        among = [rows[position] for position in asked.among(asked.excluded)]
         key = _key(event, slots=False)
         request = Ask(1, key, None, asked.context, among, len(among), asked.deferred)
         tickets = await commit.submit(request)

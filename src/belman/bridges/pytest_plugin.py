@@ -63,8 +63,8 @@ class _Contest:
         """What is wrong with the answer, if anything is."""
         if self.broken or self.partial:
             return self.broken
-        found = self.race.result()
-        named = [found.best] if found.best is not None else list(found.tied)
+        result = self.race.result()
+        named = [result.best] if result.best is not None else list(result.tied)
         if self.best is None or self.best in named:
             return ""
         return f"{self.best} was to be best" if named else f"it is not known that {self.best} is"
@@ -129,9 +129,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"{words}: {remedy}")
     for name, group in groups.items():
         config.stash[_CONTESTS][name] = contest = _contest(name, group)
-        place = {number: at for at, number in enumerate(contest.race.order)}
+        position = {number: at for at, number in enumerate(contest.race.order)}
         slots = [i for i, item in enumerate(items) if item in set(group)]
-        group.sort(key=lambda item, place=place: place[_number(item)])  # type: ignore[misc]
+        group.sort(key=lambda item, position=position: position[_number(item)])  # type: ignore[misc]
         for slot, item in zip(slots, group, strict=True):
             items[slot] = item
 
@@ -145,14 +145,14 @@ def _contest(name: str, group: list[pytest.Item]) -> _Contest:
     settings = {key: value for key, value in mark.kwargs.items() if key in _SETTINGS}
     candidates = list(dict.fromkeys(_candidate(item) for item in group))
     try:
-        found = Race(candidates, len(_items(mark)), **settings)
+        result = Race(candidates, len(_items(mark)), **settings)
     except BelmanError as error:
         raise pytest.UsageError(f"{name}: {error}") from None
     answers = {(_candidate(item), _number(item)) for item in group}
     if len(answers) != len(group):
         raise pytest.UsageError(f"{name}: a race is over candidates and items, and nothing else")
-    contest = _Contest(name, found, mark.kwargs.get("best"))
-    if len(answers) < len(candidates) * len(found.order):
+    contest = _Contest(name, result, mark.kwargs.get("best"))
+    if len(answers) < len(candidates) * len(result.order):
         contest.partial = True
     return contest
 
@@ -171,12 +171,12 @@ def _candidate(item: pytest.Item) -> Any:
     """Return the name of a candidate: itself, or its id where it cannot be a name."""
     mark = item.get_closest_marker("race")
     assert mark is not None
-    found = item.callspec.params[mark.kwargs.get("candidate", _CANDIDATE)]  # type: ignore[attr-defined]
+    result = item.callspec.params[mark.kwargs.get("candidate", _CANDIDATE)]  # type: ignore[attr-defined]
     try:
-        hash(found)
+        hash(result)
     except TypeError:
-        return getattr(found, "__name__", repr(found))
-    return found
+        return getattr(result, "__name__", repr(result))
+    return result
 
 
 @pytest.fixture

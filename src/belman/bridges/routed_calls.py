@@ -183,10 +183,10 @@ class RoutedCalls:
 
     async def tell(self, call: str, quality: float) -> None:
         """Learn the quality of a call that waits for it, before or after it ended."""
-        found = self._open[self._tickets[call]]
-        found.quality = quality
-        if found.metrics is not None:
-            await self._told(found)
+        result = self._open[self._tickets[call]]
+        result.quality = quality
+        if result.metrics is not None:
+            await self._told(result)
 
     async def _told(self, call: Call) -> None:
         self._close(call)

@@ -50,15 +50,15 @@ class _Along(BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """Return validated rows by the names of their columns."""
-        found = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        result = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
         names = getattr(self, "feature_names_in_", None)
         if names is None:
-            names = [f"x{place}" for place in range(found.shape[1])]
-        if found.dtype.kind == "O":
-            _check_values(found)
-        elif found.dtype.kind == "f" and found.dtype.itemsize != 8:
-            found = found.astype(np.float64)
-        return [dict(zip(names, row, strict=True)) for row in found.tolist()]
+            names = [f"x{position}" for position in range(result.shape[1])]
+        if result.dtype.kind == "O":
+            _check_values(result)
+        elif result.dtype.kind == "f" and result.dtype.itemsize != 8:
+            result = result.astype(np.float64)
+        return [dict(zip(names, row, strict=True)) for row in result.tolist()]
 
     def _made(self, arms: Sequence[Hashable], names: Sequence[str]) -> Agent:
         """Return an agent with the settings of this estimator."""
@@ -160,26 +160,26 @@ class RewardRegressor(RegressorMixin, _Along):
         """Return the expected reward of every row, and with `return_std` the standard deviation of
         what is believed of it (of the mean, not of one reward).
         """
-        askings, places = self._asked(X)
-        every = np.arange(len(places))
-        mean = forecasts.means(self.agent_._decider, askings)[every, places]
+        askings, positions = self._asked(X)
+        every = np.arange(len(positions))
+        mean = forecasts.means(self.agent_._decider, askings)[every, positions]
         if not return_std:
             return mean
-        wide = forecasts.deviations(self.agent_._decider, askings)[every, places]
+        wide = forecasts.deviations(self.agent_._decider, askings)[every, positions]
         return mean, wide
 
     def predict_interval(self, X: Any, level: float = 0.95) -> NDArray[Any]:
         """Return the two ends of the credible interval of every expected reward, rows × 2."""
         if not is_between(level, 0.0, 1.0) or level in (0.0, 1.0):
             raise SettingError(f"level={level!r} is not strictly between 0 and 1")
-        askings, places = self._asked(X)
-        found = forecasts.intervals(self.agent_._decider, askings, level)
-        return found[np.arange(len(places)), places]
+        askings, positions = self._asked(X)
+        result = forecasts.intervals(self.agent_._decider, askings, level)
+        return result[np.arange(len(positions)), positions]
 
     def _asked(self, X: Any) -> tuple[list[Asking], list[int]]:
         check_is_fitted(self)
         contexts = self._rows(X, reset=False)
-        arms = {arm: place for place, arm in enumerate(self.agent_.arms)}
+        arms = {arm: position for position, arm in enumerate(self.agent_.arms)}
         played = self._played(contexts)
         for arm in played:
             if arm not in arms:
@@ -313,8 +313,8 @@ class ContextualDecider(ClassifierMixin, TransformerMixin, _Along):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the arm with the largest chance in every row, the first of equals."""
-        places = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[places])
+        positions = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[positions])
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Return the chance with which the policy chooses every arm, beside floors."""
@@ -326,8 +326,8 @@ class ContextualDecider(ClassifierMixin, TransformerMixin, _Along):
         chances = self.predict_proba(X)
         points = check_random_state(random_state).uniform(size=(len(chances), 1))
         ends = chances.cumsum(axis=1)
-        places = (points * ends[:, -1:] >= ends).sum(axis=1)
-        return np.asarray(self.classes_[places]), chances[np.arange(len(places)), places]
+        positions = (points * ends[:, -1:] >= ends).sum(axis=1)
+        return np.asarray(self.classes_[positions]), chances[np.arange(len(positions)), positions]
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the expected reward (or cost) of every arm in every row."""
@@ -341,9 +341,9 @@ class ContextualDecider(ClassifierMixin, TransformerMixin, _Along):
         return np.array([str(arm) for arm in self.classes_.tolist()], dtype=object)
 
 
-def _check_values(found: NDArray[Any]) -> None:
+def _check_values(result: NDArray[Any]) -> None:
     """Refuse what is neither a number nor a word, in the words of scikit-learn."""
-    for value in found.ravel().tolist():
+    for value in result.ravel().tolist():
         number = isinstance(value, (int, float, np.number))
         if number and not isinstance(value, bool) and math.isinf(value):
             raise ValueError("X contains infinity or a value too large")
@@ -356,14 +356,14 @@ def _check_values(found: NDArray[Any]) -> None:
 
 def _numbers(given: ArrayLike, rows: int, name: str) -> list[float]:
     """Return finite numbers, one a row."""
-    found = column_or_1d(given, warn=True)
+    result = column_or_1d(given, warn=True)
     try:
-        found = np.asarray(found, dtype=np.float64)
+        result = np.asarray(result, dtype=np.float64)
     except (TypeError, ValueError):
-        raise RewardError(f"{name} must be numbers: Unknown label type: {found.dtype}") from None
-    if not np.isfinite(found).all():
+        raise RewardError(f"{name} must be numbers: Unknown label type: {result.dtype}") from None
+    if not np.isfinite(result).all():
         raise RewardError(f"Input {name} contains NaN or infinity")
-    if len(found) != rows:
-        raise SettingError(f"there are {rows} rows in X and {len(found)} in {name}")
-    numbers: list[float] = found.tolist()
+    if len(result) != rows:
+        raise SettingError(f"there are {rows} rows in X and {len(result)} in {name}")
+    numbers: list[float] = result.tolist()
     return numbers

@@ -79,9 +79,9 @@ def _called(tracer: Any, kind: type, name: str, original: Callable[..., Any]) ->
     @functools.wraps(original)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         with tracer.start_as_current_span(**_settings(kind, name, self)) as span:
-            found = original(self, *args, **kwargs)
-            _tell(span, _name(self), found)
-            return found
+            result = original(self, *args, **kwargs)
+            _tell(span, _name(self), result)
+            return result
 
     return call
 
@@ -90,22 +90,22 @@ def _awaited(tracer: Any, kind: type, name: str, original: Callable[..., Any]) -
     @functools.wraps(original)
     async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         with tracer.start_as_current_span(**_settings(kind, name, self)) as span:
-            found = await original(self, *args, **kwargs)
-            _tell(span, _name(self), found)
-            return found
+            result = await original(self, *args, **kwargs)
+            _tell(span, _name(self), result)
+            return result
 
     return call
 
 
-def _tell(span: Span, study: str, found: Any) -> None:
+def _tell(span: Span, study: str, result: Any) -> None:
     """Record the arms of tickets or of a decision, whether a tell was news, or how many counted."""
-    if isinstance(found, bool):
-        span.set_attribute("belman.news", found)
+    if isinstance(result, bool):
+        span.set_attribute("belman.news", result)
         return
-    if isinstance(found, int):
-        span.set_attribute("belman.outcomes", found)
+    if isinstance(result, int):
+        span.set_attribute("belman.outcomes", result)
         return
-    for one in found if isinstance(found, list) else [found]:
+    for one in result if isinstance(result, list) else [result]:
         told: dict[str, Any] = {
             "feature_flag.key": study,
             "feature_flag.result.variant": str(one.arm),

@@ -38,8 +38,8 @@ def check_drift(
     """Test whether the mean rewards of arms change over time."""
     rewards, arms = columns(data, column, arm)
     with progress(f"{title(data)}", rewards.size) as advance:
-        found = drift_check.check_drift(rewards, arms, advance)
-    _print(found, as_json, plot, "drift_check")
+        result = drift_check.check_drift(rewards, arms, advance)
+    _print(result, as_json, plot, "drift_check")
 
 
 @command(
@@ -54,22 +54,22 @@ def check_family(
     plot: Path | None = None,
 ) -> None:
     """Say which family fits your rewards: how each predicts, whether its intervals hold."""
-    found = check(*columns(data, column, arm))
+    result = check(*columns(data, column, arm))
     if not as_json:
-        say(f"{found.rewards:,} rewards of {title(data)}\n")
-    _print(found, as_json, plot, "family_check")
+        say(f"{result.rewards:,} rewards of {title(data)}\n")
+    _print(result, as_json, plot, "family_check")
 
 
-def _print(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
+def _print(result: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
     """Print what was found, and draw it by that function of `plots` where a file is named."""
     if as_json:
-        print_json(found, indent=None)
+        print_json(result, indent=None)
     else:
-        say(str(found))
+        say(str(result))
     if plot is not None:
         from belman import plots
 
-        write_picture(plot, lambda: getattr(plots, drawn_by)(found))
+        write_picture(plot, lambda: getattr(plots, drawn_by)(result))
 
 
 def columns(

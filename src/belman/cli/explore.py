@@ -42,25 +42,27 @@ def explore(
     names = parse.split_policies(policies)
     players = {words: parse.policy(words, asked["budget"] or 1) for words in names}
     started = time.perf_counter()
-    found = play(players, problem, runs, **asked)
-    show(_table(found))
+    result = play(players, problem, runs, **asked)
+    show(_table(result))
     console.print(f"{len(players) * runs:,} runs in {time.perf_counter() - started:.1f} s")
 
 
-def _table(found: Any) -> Table:
+def _table(result: Any) -> Table:
     """Players ranked by their errors, or by their turns where they stop."""
-    last = found.isel(turn=-1) if "turn" in found.dims else found
+    last = result.isel(turn=-1) if "turn" in result.dims else result
     errors, rank = chance_of_error(last), "turns" if "turns" in last else "error"
     order = (last[rank] * 1.0).mean("run").argsort(kind="stable").values
-    columns: dict[str, list[Any]] = {"player": [str(last.player.values[place]) for place in order]}
+    columns: dict[str, list[Any]] = {
+        "player": [str(last.player.values[position]) for position in order]
+    }
     for variable in ("turns", "simple_regret"):
         if variable in last:
             title, values = variable.replace("_", " "), last[variable]
             mean, half = values.mean("run"), half_width(values)
-            columns[title] = [float(mean[place]) for place in order]
-            columns[f"± {title}"] = [float(half[place]) for place in order]
+            columns[title] = [float(mean[position]) for position in order]
+            columns[f"± {title}"] = [float(half[position]) for position in order]
     for title, part in (("error", "mean"), ("low", "low"), ("high", "high")):
-        columns[title] = [float(errors[part][place]) for place in order]
+        columns[title] = [float(errors[part][position]) for position in order]
     if "stopped" in last:
-        columns["stopped"] = [float(last.stopped.mean("run")[place]) for place in order]
-    return Table(columns, f"{found.sizes['run']:,} runs; 95 % intervals")
+        columns["stopped"] = [float(last.stopped.mean("run")[position]) for position in order]
+    return Table(columns, f"{result.sizes['run']:,} runs; 95 % intervals")

@@ -93,9 +93,9 @@ def write_picture(plot: Path, draw: Callable[[], Figure]) -> None:
         plots.style.save(draw(), path, kind)
 
 
-def print_json(found: Any, indent: int | None = 1) -> None:
+def print_json(result: Any, indent: int | None = 1) -> None:
     """Print what was found as JSON, for a program to read."""
-    print_plain(json.dumps(found.to_dict(), ensure_ascii=False, indent=indent))
+    print_plain(json.dumps(result.to_dict(), ensure_ascii=False, indent=indent))
 
 
 def check_ending(output: Path | None, endings: Collection[str]) -> None:

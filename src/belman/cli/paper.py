@@ -91,18 +91,18 @@ def reproduce(
                 tasks[words] = bar.add_task(words, total=of)
             bar.update(tasks[words], completed=done, total=of)
 
-        found = play(output, QUICK if quick else FULL, Watcher(console.print, step), only)
+        result = play(output, QUICK if quick else FULL, Watcher(console.print, step), only)
     show(
         Table(
             {
-                "claim": [f"{claim.number}. {claim.title}" for claim, _ in found.judged],
-                "verdict": [str(judgement.verdict) for _, judgement in found.judged],
-                "reading": [judgement.reading or "–" for _, judgement in found.judged],
+                "claim": [f"{claim.number}. {claim.title}" for claim, _ in result.judged],
+                "verdict": [str(judgement.verdict) for _, judgement in result.judged],
+                "reading": [judgement.reading or "–" for _, judgement in result.judged],
             },
             "What the data say",
         )
     )
-    words = f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]"
+    words = f"\nThe report is here:  [bold]{result.path.resolve()}[/bold]"
     console.print(words, soft_wrap=True, highlight=False)
     if quick:
         say("For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)")

@@ -88,16 +88,16 @@ def stop_rule(words: str) -> StopRule:
 def _description(words: str, kind: type, horizon: int | None = None) -> dict[str, Any]:
     name, _, rest = words.strip().partition(":")
     takes = spec.settings_of(name, kind)
-    found: dict[str, Any] = {"name": name}
+    result: dict[str, Any] = {"name": name}
     for key, text in map(setting, split(rest)):
         inner = takes[key].kind if key in takes else None
         bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text
-        found[key] = value(text) if inner is None else _description(bare, inner, horizon)
+        result[key] = value(text) if inner is None else _description(bare, inner, horizon)
     for key in ("budget", "horizon"):
         needed = key in takes and (takes[key].needed or (name, key) in _TOLD)
-        if needed and key not in found and horizon is not None:
-            found[key] = horizon
-    return found
+        if needed and key not in result and horizon is not None:
+            result[key] = horizon
+    return result
 
 
 def split(words: str) -> list[str]:
@@ -209,12 +209,12 @@ def own_policy(words: str, settings: dict[str, Any]) -> Policy:
     path = Path(file.strip()).expanduser().resolve()
     if not path.is_file():
         raise PolicyError(f"policy {words!r}: there is no file {file.strip()!r}")
-    found = vars(_imported(path))
-    known = [key for key, thing in found.items() if _is_policy(thing, path.stem)]
-    if name not in found or not _is_policy(found[name], None):
+    result = vars(_imported(path))
+    known = [key for key, thing in result.items() if _is_policy(thing, path.stem)]
+    if name not in result or not _is_policy(result[name], None):
         there = f"it has {listing(known)}{nearest(name, known)}" if known else "it has none"
         raise PolicyError(f"{file.strip()} has no policy {name!r}: {there}")
-    thing = found[name]
+    thing = result[name]
     if isinstance(thing, Policy):
         if settings:
             raise PolicyError(f"{words!r} is a policy already: it takes no settings {settings}")

@@ -36,24 +36,24 @@ def plan(
     runs = 100 if quick else 400
     with Progress(console=errors, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("playing", total=1.0)
-        found = planning.plan(
+        result = planning.plan(
             runs=runs, progress=lambda part: bar.update(task, completed=part), **asked
         )
     if as_json:
-        print_json(found)
+        print_json(result)
     else:
-        say(found.sentence)
-        show(found.table())
-        for note in found.notes:
+        say(result.sentence)
+        show(result.table())
+        for note in result.notes:
             say(note)
         if asked["rule"] == "sure":
-            first, second = found.prior
+            first, second = result.prior
             say(f"prior: ({first:.4g}, {second:.4g}), the belief before the first reward")
     if output is None:
         return
     from belman.plots import plan as picture
 
     path = parse.output_folder(output) / "plan.png"
-    write_picture(path, lambda: picture(found))
+    write_picture(path, lambda: picture(result))
     if not as_json:
         say(f"wrote {path}")

@@ -49,12 +49,12 @@ def means(text: str) -> tuple[float, ...]:
     if not named and len(frame.columns) != 1:
         frame.require("mean")
     (name,) = named or frame.columns
-    found = tuple(frame.numbers(name).tolist())
+    result = tuple(frame.numbers(name).tolist())
     if not named:
-        found = (*_headless(name), *found)
-    if not found:
+        result = (*_headless(name), *result)
+    if not result:
         raise SettingError(f"{text} holds no means")
-    return found
+    return result
 
 
 def _headless(name: str) -> tuple[float, ...]:
@@ -70,19 +70,19 @@ def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int 
     if (means is None) == (random_arms is None):
         ways = "either means (--means 0.8,0.9) or random arms (--random-arms 10)"
         raise SettingError(f"a problem needs {ways}")
-    law = spec.build({"name": family, **settings}, Family)
+    distribution = spec.build({"name": family, **settings}, Family)
     if random_arms is not None:
-        return RandomStationary(law, random_arms, law.prior)
-    return Stationary(law, tuple(means))
+        return RandomStationary(distribution, random_arms, distribution.prior)
+    return Stationary(distribution, tuple(means))
 
 
 def problem_of(options: dict[str, Any]) -> Problem:
     """What the options of `belman run` describe: means, random arms or rewards that one has."""
     ways = [name for name in ("means", "random_arms", "rewards") if options[name] is not None]
     if options["problem"] is not None:
-        found = changing_problem(options["problem"], options)
+        result = changing_problem(options["problem"], options)
     elif options["rewards"] is None:
-        found = problem(
+        result = problem(
             options["family"], options["settings"], options["means"], options["random_arms"]
         )
         if options["columns"] is not None:
@@ -91,17 +91,17 @@ def problem_of(options: dict[str, Any]) -> Problem:
         raise SettingError(f"a problem needs one of means, random arms and rewards, not {ways}")
     else:
         family = options["family"]
-        law = None if family is None else {"name": family, **options["settings"]}
+        distribution = None if family is None else {"name": family, **options["settings"]}
         columns = options["columns"]
-        found = from_rewards(
+        result = from_rewards(
             options["rewards"],
-            None if law is None else spec.build(law, Family),
+            None if distribution is None else spec.build(distribution, Family),
             arms=split(columns) if isinstance(columns, str) else columns,
             order=options["order"],
         )
     if options["corruption"] is None:
-        return found
-    return corrupted(found, options["corruption"])
+        return result
+    return corrupted(result, options["corruption"])
 
 
 def changing_problem(words: str, options: dict[str, Any]) -> Problem:
@@ -114,9 +114,9 @@ def changing_problem(words: str, options: dict[str, Any]) -> Problem:
     for name in ("means", "random_arms", "rewards"):
         if options[name] is not None:
             raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
-    law = spec.build({"name": options["family"], **options["settings"]}, Family)
+    distribution = spec.build({"name": options["family"], **options["settings"]}, Family)
     name, _, rest = words.strip().partition(":")
-    return world(name, pairs(rest), law, options["horizon"])
+    return world(name, pairs(rest), distribution, options["horizon"])
 
 
 def late(problem: Problem, options: dict[str, Any]) -> Problem:
@@ -139,13 +139,13 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
     from scipy import stats  # half a second, for those who ask
 
     name, _, rest = words.strip().partition(":")
-    law: Any = getattr(stats, name, None)
-    if not hasattr(law, "ppf"):
+    distribution: Any = getattr(stats, name, None)
+    if not hasattr(distribution, "ppf"):
         raise SettingError(
             f"delays={words!r} is not a distribution of SciPy: write, for instance, expon:scale=30"
         )
     try:
-        frozen = law(**pairs(rest))
+        frozen = distribution(**pairs(rest))
     except TypeError as error:
         raise SettingError(f"delays={words!r} is not a distribution of SciPy: {error}") from None
     told, arrivals = options["told"], options["arrivals"]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     passes_to=make_queue,
     services="Service rates of the servers, separated by commas; a semicolon between queues.",
     arrivals="Arrivals per turn: one number per queue, separated by commas.",
-    arrival_law="The distribution of arrivals: poisson or bernoulli.",
-    service_law="The distribution of services: bernoulli, or geometric or exponential job sizes.",
+    arrival_distribution="The distribution of arrivals: poisson or bernoulli.",
+    service_distribution="Of services: bernoulli, or job sizes that are geometric or exponential.",
     weighting="How queues compete: none, or length (a queue's indices times its length).",
     output="The folder for queues.png and queues.nc.",
 )

@@ -94,7 +94,7 @@ def replay(
     if from_ is not None:
         if policies or family or empty or setting:
             raise SettingError("--from takes policies as --play, and none that learn")
-        found = time_machine(
+        result = time_machine(
             parse.table(data),
             _history(from_, history, feature),
             dict(map(_played, play)) if play else None,
@@ -105,7 +105,7 @@ def replay(
             attributes=dict(map(parse.setting, attribute or ())),
             **asked,
         )
-        _print(found, found.said, as_json)
+        _print(result, result.said, as_json)
         return
     if (
         history is not None
@@ -119,7 +119,7 @@ def replay(
         raise SettingError("a history and what goes with it need --from growthbook, belman or eppo")
     table = parse.table(data)
     given = parse.family_settings(setting or [])
-    law = None if family is None else spec.build({"name": family, **given}, Family)
+    distribution = None if family is None else spec.build({"name": family, **given}, Family)
     players = {
         parse.shown(words): parse.policy(words, len(table))
         for words in parse.split_policies(policies or "belman")
@@ -132,7 +132,7 @@ def replay(
             reward=reward,
             unit=unit,
             empty=empty,
-            family=law,
+            family=distribution,
             replays=replays,
             seed=seed,
             progress=advance,
@@ -140,12 +140,12 @@ def replay(
     _print(played, (played.account.sentence, *played.account.said), as_json)
 
 
-def _print(found: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
+def _print(result: WhatIf | TimeMachine, said: Iterable[str], as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(result)
         return
-    say(found.sentence)
-    show(found.table())
+    say(result.sentence)
+    show(result.table())
     for line in said:
         say(line)
 

@@ -20,7 +20,7 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     ".html": Analysis.to_html,
     ".pdf": Analysis.to_pdf,
     ".md": Analysis.to_markdown,
-    ".json": lambda found: found.to_json() + "\n",
+    ".json": lambda result: result.to_json() + "\n",
 }
 
 
@@ -66,7 +66,7 @@ def report(
 ) -> None:
     """From a table of past data (arm, reward[, time, …]), or of totals, to a verdict."""
     check_ending(output, _WRITTEN)
-    found = analyse(
+    result = analyse(
         parse.table(data),
         metrics=metric or (),
         by=by or (),
@@ -76,12 +76,12 @@ def report(
         stop_when=None if stop is None else parse.stop_rule(stop),
     )
     if as_json:
-        print_plain(found.to_json())
+        print_plain(result.to_json())
     else:
-        _print(found)
+        _print(result)
     file = output if output is not None else _beside(data) if open_ else None
     if file is not None:
-        writers = {name: partial(write, found) for name, write in _WRITTEN.items()}
+        writers = {name: partial(write, result) for name, write in _WRITTEN.items()}
         title = f"Report on {parse.title(data)}"
         write_report(file, title, writers, quiet=as_json, browser=open_)
 
@@ -101,9 +101,9 @@ def _beside(data: Path) -> Path:
     return Path("report.html") if str(data) == "-" else data.with_suffix(".report.html")
 
 
-def _print(found: Analysis) -> None:
-    for part in texts.parts(found):
+def _print(result: Analysis) -> None:
+    for part in texts.parts(result):
         if isinstance(part, str):
-            say(part, style="dim" if part in found.notes else None)
+            say(part, style="dim" if part in result.notes else None)
         else:
             show(part)

@@ -146,9 +146,9 @@ def _simulate(options: dict[str, Any], as_json: bool) -> None:
         console.print(f"{turns:,} turns in {seconds:.1f} s")
     paths = _keep(result, folder, options["log"], ending, size)
     if as_json:
-        found = {**json.loads(table.to_json()), "turns": turns, "seconds": seconds}
-        found["files"] = [str(path) for path in paths]
-        print_plain(json.dumps(found, ensure_ascii=False, indent=1))
+        matches = {**json.loads(table.to_json()), "turns": turns, "seconds": seconds}
+        matches["files"] = [str(path) for path in paths]
+        print_plain(json.dumps(matches, ensure_ascii=False, indent=1))
         return
     for path in paths:
         console.print(f"wrote {path}")
@@ -168,15 +168,15 @@ def _keep(result: Any, folder: Path, log: bool, ending: str, size: str) -> list[
 def config_file(path: Path) -> dict[str, Any]:
     """A TOML file with the options of `belman run`; a key that is none of them is refused."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        matches = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingError(f"{path} is not TOML: {error}") from None
-    for key in found:
+    for key in matches:
         if key not in DEFAULTS:
             raise SettingError(
                 f"{path} has an unknown key {key!r}: there are "
                 f"{listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}"
             )
-    return found
+    return matches

@@ -164,15 +164,15 @@ def list_keys(*, storage: str = DEFAULT_STORAGE) -> None:
     from belman.service.keys import Keys
     from belman.studies import Storage
 
-    found = Keys(Storage(storage)).all()
+    result = Keys(Storage(storage)).all()
     show(
         Table(
             {
-                "id": [key.id for key in found],
-                "name": [key.name for key in found],
-                "role": [key.role.word for key in found],
-                "created": [_day(key.created) for key in found],
-                "revoked": ["" if key.revoked is None else _day(key.revoked) for key in found],
+                "id": [key.id for key in result],
+                "name": [key.name for key in result],
+                "role": [key.role.word for key in result],
+                "created": [_day(key.created) for key in result],
+                "revoked": ["" if key.revoked is None else _day(key.revoked) for key in result],
             }
         )
     )

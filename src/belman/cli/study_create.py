@@ -87,9 +87,9 @@ def create(
     said = {name: given for name, given in words.items() if given is not None}
     given = {name: WORDS.get(name, Words()).read(said[name]) for name in said}
     if "family" in said or setting:
-        law = said.get("family") or ("bernoulli" if "range" not in said else "bounded")
+        distribution = said.get("family") or ("bernoulli" if "range" not in said else "bounded")
         settings = parse.family_settings(setting or [])
-        given["family"] = spec.build({"name": law, **settings}, Family)
+        given["family"] = spec.build({"name": distribution, **settings}, Family)
     if "policy" in said:
         along = said.keys() & {*ALONG_FEATURES}
         read = parse.dependent_policy if along else parse.policy
@@ -97,4 +97,4 @@ def create(
     if "features" in said:
         given["features"] = study_values.features(said["features"], given.get("arms"))
     study = open_study(name, storage=storage, **given)
-    say(f"{study!r}\nkept in {study.storage.place}")
+    say(f"{study!r}\nkept in {study.storage.position}")

@@ -24,15 +24,15 @@ def list_(
     *, archived: bool = False, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """List every study, with its counts."""
-    place = Storage(storage, read_only=read_only)
+    position = Storage(storage, read_only=read_only)
     rows = []
-    for name in place.names(archived):
+    for name in position.names(archived):
         try:
-            rows.append(open_study(name, storage=place).status())
+            rows.append(open_study(name, storage=position).status())
         except StudyError as error:
             say(f"{name}: {error}")
     columns = ("name", "arms", "asked", "told", "outstanding", "reward", "paused")
-    show(Table({column: [row[column] for row in rows] for column in columns}, str(place)))
+    show(Table({column: [row[column] for row in rows] for column in columns}, str(position)))
 
 
 @study_command("show", looks=True, context=CONTEXT, candidates=CANDIDATES)
@@ -71,10 +71,10 @@ def explain(
 @study_command(looks=True)
 def contexts(study: Study) -> None:
     """Show what is known by context: coefficients of features, or the best arm of each segment."""
-    found = study.contexts()
-    if not found:
+    result = study.contexts()
+    if not result:
         raise StudyError(f"study {study.name!r} decides without contexts: there is nothing to show")
-    for table in found.values():
+    for table in result.values():
         show(table)
 
 
@@ -126,16 +126,16 @@ def report(
 ) -> None:
     """Report the verdict: lift, how sure, whether to stop, and whether the data are sound."""
     against = None if control is None else arm_of(control, study.arms)
-    found = study.report(level, by=by, control=against)
+    result = study.report(level, by=by, control=against)
     if as_json:
-        print_plain(found.to_json())
+        print_plain(result.to_json())
     else:
-        _print(found)
+        _print(result)
     page = (
         html if html is not None else Path(f"{_plain(study.name)}.report.html") if open_ else None
     )
     if page is not None:
-        write_page(page, found.to_html(f"Report on {study.name}"), quiet=as_json, browser=open_)
+        write_page(page, result.to_html(f"Report on {study.name}"), quiet=as_json, browser=open_)
 
 
 def _plain(name: str) -> str:
@@ -143,38 +143,38 @@ def _plain(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
 
 
-def _print(found: StudyReport) -> None:
+def _print(result: StudyReport) -> None:
     words = {"wrong": "something is wrong"}
-    say(f"{found.name}: {words.get(found.state, found.state)}")
-    say(found.sentence)
-    show(found.table())
-    rows = [found.traffic[arm.arm] for arm in found.arms]
+    say(f"{result.name}: {words.get(result.state, result.state)}")
+    say(result.sentence)
+    show(result.table())
+    rows = [result.traffic[arm.arm] for arm in result.arms]
     show(
         Table(
             {
-                "arm": [arm.arm for arm in found.arms],
+                "arm": [arm.arm for arm in result.arms],
                 "asked": [row.asked for row in rows],
                 "told": [row.told for row in rows],
                 "traffic share": [f"{row.share:.1%}".replace("%", " %") for row in rows],
             }
         )
     )
-    if found.earned is not None and found.earned.rewards:
-        earned = found.earned
+    if result.earned is not None and result.earned.rewards:
+        earned = result.earned
         split = f"a fixed split would have earned {earned.fixed_split:.5g}"
         ends = f"between {earned.low:.5g} and {earned.high:.5g}"
         say(f"Earned {earned.total:.5g} in {earned.rewards:,} rewards; {split}, {ends}.")
-    if found.segments is not None:
-        show(found.segments.table())
-        say(found.segments.sentence)
-    if found.shipped is not None:
-        say(f"All traffic goes to {found.shipped}.")
-    for row in found.guards:
+    if result.segments is not None:
+        show(result.segments.table())
+        say(result.segments.sentence)
+    if result.shipped is not None:
+        say(f"All traffic goes to {result.shipped}.")
+    for row in result.guards:
         if row["crossed"]:
             say(f"! {row['arm']} is out of play: {row['metric']} is not {row['limit']}.")
-    say(f"Goal: {found.goal}. {found.promise}")
-    say(f"Stopping rule: {found.rule!r} – {found.verdict.sentence}.")
-    for one in found.findings:
+    say(f"Goal: {result.goal}. {result.promise}")
+    say(f"Stopping rule: {result.rule!r} – {result.verdict.sentence}.")
+    for one in result.findings:
         say(f"! {one.sentence} {one.look_at}" if one.alarm else one.sentence)
-    for note in found.notes:
+    for note in result.notes:
         say(note, style="dim")

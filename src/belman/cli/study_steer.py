@@ -92,10 +92,10 @@ def publish(
     reason: str = "",
 ) -> None:
     """Publish weights (traffic shares) as a document by which any server assigns units."""
-    found = study.publish(
+    result = study.publish(
         decisions, every=every, valid_for=valid_for, segment=segment, by=by, reason=reason
     )
-    print_plain(sign(found, study.signing_key) if signed else found.to_json())
+    print_plain(sign(result, study.signing_key) if signed else result.to_json())
 
 
 @study_command()

@@ -39,10 +39,10 @@ def candidates(words: str | None) -> list[Values] | None:
         return None
     if frames.is_path(words):
         return _rows(frames.read(words))
-    found = _json(_text(Path(words)) if words.endswith(".json") else words, "candidates")
-    if not isinstance(found, list):
+    result = _json(_text(Path(words)) if words.endswith(".json") else words, "candidates")
+    if not isinstance(result, list):
         raise SettingError(f"candidates={words[:80]!r} are no list: write [{{…}}, {{…}}]")
-    return found
+    return result
 
 
 def looked_at(given: list[str] | None, words: str | None) -> Values:
@@ -81,14 +81,14 @@ def metrics(pairs: list[str] | None) -> dict[str, float] | None:
     """
     if not pairs:
         return None
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, text in _once(pairs, "a metric").items():
         try:
-            found[name] = float(text)
+            result[name] = float(text)
         except ValueError:
             remedy = "write, for instance, latency=0.8"
             raise SettingError(f"metric {name}={text!r} is not a number: {remedy}") from None
-    return found
+    return result
 
 
 def attributes(pairs: list[str] | None) -> dict[str, str] | None:
@@ -135,7 +135,7 @@ def guard(limits: list[str]) -> dict[str, str]:
     >>> guard(["refund < 0.05", "rating>3 up to 5"])
     {'refund': '< 0.05', 'rating': '> 3 up to 5'}
     """
-    found = {}
+    result = {}
     for words in limits:
         sign = next((sign for sign in "<>" if sign in words), None)
         if sign is None:
@@ -143,8 +143,8 @@ def guard(limits: list[str]) -> dict[str, str]:
                 f"guard={words!r} is not a limit: write, for instance, refund < 0.05"
             )
         name, _, limit = words.partition(sign)
-        found[name.strip()] = f"{sign} {limit.strip()}"
-    return found
+        result[name.strip()] = f"{sign} {limit.strip()}"
+    return result
 
 
 def budget(words: str) -> dict[str, str]:
@@ -159,10 +159,10 @@ def budget(words: str) -> dict[str, str]:
 
 def _once(pairs: list[str], what: str) -> dict[str, str]:
     """Return texts by name; none may be given twice."""
-    found = dict(map(setting, pairs))
-    if len(found) < len(pairs):
+    result = dict(map(setting, pairs))
+    if len(result) < len(pairs):
         raise SettingError(f"{what} was given twice: {listing(pairs)}")
-    return found
+    return result
 
 
 def _cell(text: str) -> float | str | None:

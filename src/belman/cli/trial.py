@@ -64,23 +64,23 @@ def trial(
     counts = parse.numbers(prior, "prior")
     if len(counts) != 2:
         raise SettingError(f"prior={prior!r} must be two counts, of successes and failures: 1,1")
-    found = operating_characteristics(
+    result = operating_characteristics(
         seated, scenarios, patients, prior=(counts[0], counts[1]), exact=not simulate, **asked
     )
     if as_json:
-        print_plain(found.table.to_json())
+        print_plain(result.table.to_json())
     else:
-        for part in found.parts():
+        for part in result.parts():
             show(part) if isinstance(part, Table) else say(part, style="dim")
     title = f"A trial of {len(scenarios[0])} arms with {patients:,} patients"
     file = Path("trial.html") if output is None and open_ else output
     if file is not None:
-        lines = (f"{row['setting']}: {row['value']}" for row in found.design)
+        lines = (f"{row['setting']}: {row['value']}" for row in result.design)
         parts: list[pdf.Part] = [(line, {}) for line in lines]
-        parts += [found.table, *((note, {}) for note in found.notes)]
+        parts += [result.table, *((note, {}) for note in result.notes)]
         pages = partial(pdf.write_parts, parts=parts)
-        writers: dict[str, Any] = {".html": found.to_html, ".pdf": pages}
-        writers[".csv"] = found.table.to_csv
+        writers: dict[str, Any] = {".html": result.to_html, ".pdf": pages}
+        writers[".csv"] = result.table.to_csv
         write_report(file, title, writers, quiet=as_json, browser=open_)
     if list_ is not None:
         share = -1.0 if asked["control_share"] is None else asked["control_share"]

@@ -22,13 +22,15 @@ class SomeArms:
     """Some arms of an agent, with what is known of them from the table of all."""
 
     def __init__(
-        self, agent: Agent, table: Table, places: Sequence[int], pseudobelief: tuple[float, ...]
+        self, agent: Agent, table: Table, positions: Sequence[int], pseudobelief: tuple[float, ...]
     ) -> None:
         self.family, self.turn, self.belief = agent.family, agent.turn, agent.belief
         self.pseudobelief = pseudobelief  # of all arms, not of these alone
-        self.arms = tuple(agent.arms[place] for place in places)
+        self.arms = tuple(agent.arms[position] for position in positions)
         columns = table.columns.items()
-        self._table = Table({name: [column[place] for place in places] for name, column in columns})
+        self._table = Table(
+            {name: [column[position] for position in positions] for name, column in columns}
+        )
 
     def beliefs(self, level: float = 0.95) -> Table:
         """The rows of these arms."""
@@ -37,12 +39,12 @@ class SomeArms:
 
 @np.errstate(all="ignore")  # what is infinite is left out
 def details(
-    agent: Agent, table: Table, places: Sequence[int], ids: dict[Hashable, int], decides: bool
+    agent: Agent, table: Table, positions: Sequence[int], ids: dict[Hashable, int], decides: bool
 ) -> dict[str, Any]:
     """The beliefs about the arms at these places as densities and as points, and all indices, if it
     is by these beliefs that a study `decides`.
     """
-    shown = SomeArms(agent, table, places, agent.pseudobelief)
+    shown = SomeArms(agent, table, positions, agent.pseudobelief)
     return {
         "arms": [ids[arm] for arm in shown.arms],
         "densities": _densities(shown),

@@ -100,8 +100,8 @@ class Feed:
             snapshot = self._now()
             kept, self._views = self._views, {}
             for one in wanted:
-                found = kept.pop(one, None)
-                self._views[one] = encoded(snapshot.view(one)) if found is None else found
+                result = kept.pop(one, None)
+                self._views[one] = encoded(snapshot.view(one)) if result is None else result
             now = dict(self._views)
             for one in itertools.islice(kept, MAX_VIEWS):
                 self._views[one] = kept[one]
@@ -123,7 +123,7 @@ class Feed:
         """Arms whose name holds the words."""
         with self._lock:
             snapshot = self._now()
-            rows = snapshot.rows(snapshot.found(query, most))
+            rows = snapshot.rows(snapshot.result(query, most))
             return {"arms": rows, "of": len(snapshot.ids)}
 
     # Watching, on the event loop

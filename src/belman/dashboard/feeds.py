@@ -26,18 +26,18 @@ class Feeds:
 
     async def of(self, name: str) -> Feed:
         """The feed of a study."""
-        found = self._feeds.get(name)
-        if found is None or not found.is_watched:
+        result = self._feeds.get(name)
+        if result is None or not result.is_watched:
             study = await self.registry.study(name)
-            found = self._feeds.get(name)
-            if found is None or (found.study is not study and not found.is_watched):
-                found = self._feeds[name] = Feed(study)
+            result = self._feeds.get(name)
+            if result is None or (result.study is not study and not result.is_watched):
+                result = self._feeds[name] = Feed(study)
         self._feeds.move_to_end(name)
         if len(self._feeds) > MAX_FEEDS:
             idle = [one for one, feed in self._feeds.items() if not feed.is_watched]
             for one in idle[: len(self._feeds) - MAX_FEEDS]:
                 del self._feeds[one]
-        return found
+        return result
 
 
 class LiveResponse(StreamingResponse):

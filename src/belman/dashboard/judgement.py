@@ -54,9 +54,9 @@ class Judgement:
         return True
 
     def _worked_out(self, state: State, now: float, most: int) -> dict[str, Any]:
-        found = report_of(state, self._name, now, most=most).to_dict()
-        likely = sorted(found["arms"], key=lambda arm: -arm["chance_best"])
-        control = [arm for arm in likely[MAX_LISTED:] if arm["arm"] == found["control"]]
+        result = report_of(state, self._name, now, most=most).to_dict()
+        likely = sorted(result["arms"], key=lambda arm: -arm["chance_best"])
+        control = [arm for arm in likely[MAX_LISTED:] if arm["arm"] == result["control"]]
         listed = likely[:MAX_LISTED] + control
-        short = {name: found[name][:MAX_LISTED] for name in ("retired", "metrics")}
-        return {**found, **short, "arms": listed}
+        short = {name: result[name][:MAX_LISTED] for name in ("retired", "metrics")}
+        return {**result, **short, "arms": listed}

@@ -74,17 +74,17 @@ async def overview(
     """
     registry = registry_of(request)
     names = await registry.names(query, archived)
-    found = []
+    result = []
     for name in names[:limit]:
         try:
-            found.append(await registry.read(status, await registry.study(name)))
+            result.append(await registry.read(status, await registry.study(name)))
         except StudyError:
             continue
         except StorageError:
             raise
         except Exception as error:  # a list is whole whatever is wrong with one of its studies
-            found.append({"name": name, "problem": f"{type(error).__name__}: {error}"})
-    return json_response({"studies": found, "total": len(names)})
+            result.append({"name": name, "problem": f"{type(error).__name__}: {error}"})
+    return json_response({"studies": result, "total": len(names)})
 
 
 async def _feed(request: Request, name: StudyName) -> Feed:

@@ -41,17 +41,21 @@ class Snapshot:
         self.status = {"name": name, **status(state), **dial(state.decider.policy)}
         self.table = state.decider.beliefs(None, 0.95)
         self.labels = [label(arm) for arm in state.arms]
-        self.ids = [state.places[arm] for arm in state.arms]
+        self.ids = [state.positions[arm] for arm in state.arms]
         best = np.array(self.table["P(best)"])
         plays = np.array(self.table["plays"])
-        self.order = [int(place) for place in np.lexsort((np.arange(len(best)), -plays, -best))]
+        self.order = [
+            int(position) for position in np.lexsort((np.arange(len(best)), -plays, -best))
+        ]
         self._past: Past | None = None
         self._contexts: dict[str, Any] | None = None
 
-    def found(self, query: str, most: int) -> list[int]:
+    def result(self, query: str, most: int) -> list[int]:
         """Places of arms whose name holds the words, the most likely best first."""
         words = query.casefold()
-        return [place for place in self.order if words in self.labels[place].casefold()][:most]
+        return [position for position in self.order if words in self.labels[position].casefold()][
+            :most
+        ]
 
     @property
     def quantity(self) -> str:
@@ -75,21 +79,21 @@ class Snapshot:
             }
         return self._contexts
 
-    def rows(self, places: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Arms as the page lists them."""
         arms = self.state.tally.arms
         total = max(sum(arm.asks for arm in arms), 1)
         rows = []
-        for place in places:
-            id, columns = self.ids[place], self.table.columns
+        for position in positions:
+            id, columns = self.ids[position], self.table.columns
             rows.append(
                 {
                     "id": id,
-                    "label": self.labels[place],
+                    "label": self.labels[position],
                     "colour": colour_of(self.state.register[id], id)._asdict(),
-                    **{name: short(columns[name][place]) for name in ("plays", "low", "high")},
-                    "expected": short(columns[self.quantity][place]),
-                    "best": columns["P(best)"][place],
+                    **{name: short(columns[name][position]) for name in ("plays", "low", "high")},
+                    "expected": short(columns[self.quantity][position]),
+                    "best": columns["P(best)"][position],
                     "asked": arms[id].asks,
                     "open": self.state.learnt(id).pending,
                     "told": arms[id].told,
@@ -109,25 +113,25 @@ class Snapshot:
         drawn = list(dict.fromkeys([*self.order[:TOP], *more]))
         ids = {arm: id for id, arm in enumerate(self.state.register)}
         mean, wide = self._fixed_split()
-        found = {
+        result = {
             "number": self.state.number,
             "time": self.now,
             "status": self.status,
             "quantity": self.quantity,
             "control": None if control is None else label(control),
             "arms": self.rows(listed),
-            "drawn": [self.ids[place] for place in drawn],
-            "traffic": self.past.traffic([self.ids[place] for place in drawn]),
+            "drawn": [self.ids[position] for position in drawn],
+            "traffic": self.past.traffic([self.ids[position] for position in drawn]),
             "earned": self.past.earnings(mean, wide),
             "changes": self.past.changes(self.state.register),
         }
         if self.contexts is not None:
-            found["contexts"] = self.contexts
+            result["contexts"] = self.contexts
         if wanted.details:
             decides = not self.state.settings.has_contexts
             agent = agent_of(self.state.over_contexts.copy())
-            found["details"] = details(agent, self.table, drawn, ids, decides)
-        return found
+            result["details"] = details(agent, self.table, drawn, ids, decides)
+        return result
 
     def _fixed_split(self) -> tuple[float, float]:
         """What an even split over the arms earns a turn by what is believed, and half its 95 %."""

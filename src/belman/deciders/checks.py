@@ -28,11 +28,11 @@ Floats = NDArray[np.float64]
 MOST = int(LARGEST)
 
 
-def fill(array: NDArray[Any], found: NDArray[Any], what: str) -> None:
+def fill(array: NDArray[Any], result: NDArray[Any], what: str) -> None:
     """Fill an array with one of the same shape."""
-    if found.shape != array.shape:
-        raise StateError(f"{what} has shape {found.shape}, and {array.shape} is needed")
-    array[:] = found
+    if result.shape != array.shape:
+        raise StateError(f"{what} has shape {result.shape}, and {array.shape} is needed")
+    array[:] = result
 
 
 def whole(value: Any, what: str, least: int = 0, most: int = MOST) -> int:
@@ -43,12 +43,12 @@ def whole(value: Any, what: str, least: int = 0, most: int = MOST) -> int:
     return value
 
 
-def fill_ledger(ledger: Ledger, found: Ledger, family: Family, what: str) -> None:
+def fill_ledger(ledger: Ledger, result: Ledger, family: Family, what: str) -> None:
     """Fill a ledger: with beliefs, counts from 0 up, and sums of rewards that arms can have."""
-    for name, part, own in zip(Ledger._fields, found, ledger, strict=True):
+    for name, part, own in zip(Ledger._fields, result, ledger, strict=True):
         fill(own, part, f"{name} of {what}")
-    check_beliefs(found.beliefs, family.check_belief, f"beliefs of {what}")
-    _, plays, sums, squares = found
+    check_beliefs(result.beliefs, family.check_belief, f"beliefs of {what}")
+    _, plays, sums, squares = result
     if (plays < 0.0).any() or (plays > MOST).any():
         raise StateError(f"plays of {what} are counts from 0 to {MOST}")
     # rounding aside, which is less than one part in a thousand
@@ -69,13 +69,13 @@ def check_beliefs(rows: Floats, check: Callable[[Floats], object], what: str) ->
             raise StateError(f"{what} hold no belief: {error}") from None
 
 
-def learnt(found: Learnt, family: Family, what: str) -> Learnt:
+def learnt(result: Learnt, family: Family, what: str) -> Learnt:
     """Return what was learnt of one arm, if it is a belief of its family and sums of rewards."""
-    if not 0.0 <= found.plays <= MOST:
+    if not 0.0 <= result.plays <= MOST:
         raise StateError(f"sums of {what} are not those of rewards")
-    check_beliefs(np.array([found.prior]), family.check_prior, what)
-    check_beliefs(np.array([found.belief]), family.check_belief, what)
-    return found
+    check_beliefs(np.array([result.prior]), family.check_prior, what)
+    check_beliefs(np.array([result.belief]), family.check_belief, what)
+    return result
 
 
 def _read_words(content: Any, scope: Scope) -> chance.Words:
@@ -84,10 +84,10 @@ def _read_words(content: Any, scope: Scope) -> chance.Words:
     All are 0 in snapshots, where every decision gets words of its own; nothing could be drawn
     from these, so they are a seed's.
     """
-    found = codec.read(list[_Word], content, scope)
-    if len(found) != 4:
+    result = codec.read(list[_Word], content, scope)
+    if len(result) != 4:
         raise StateError(f"{str(content)[:40]!r} is not the state of a generator: 4 words are")
-    return np.array(found, dtype=np.uint64) if any(found) else chance.generator(0)
+    return np.array(result, dtype=np.uint64) if any(result) else chance.generator(0)
 
 
 _Word = Annotated[int, Whole(0, 2**64 - 1)]

@@ -50,7 +50,7 @@ def choose_with_shares(
     """
     there = list(arms if among is None else among)
     own = shares.of(there, candidates)
-    found: list[Choice] = []
+    result: list[Choice] = []
     for _ in range(n):
         if not own and shares.uniform > 0.0 and dice.uniform() < shares.uniform:
             arm = there[dice.below(len(there))]
@@ -60,8 +60,8 @@ def choose_with_shares(
         else:
             choice = wish(among)
         imagine(choice)
-        found.append(choice)
-    return found
+        result.append(choice)
+    return result
 
 
 def _beside_floors(
@@ -92,10 +92,10 @@ def drawn_by(chances: Mapping[Any, float], n: int, dice: Dice) -> list[tuple[Any
     """Draw `n` arms by these chances, each by itself: the arm, its chance, and how it was drawn."""
     arms = list(chances)
     ends = list(accumulate(chances.values()))
-    last = max(place for place, arm in enumerate(arms) if chances[arm] > 0.0)
+    last = max(position for position, arm in enumerate(arms) if chances[arm] > 0.0)
     draw = Draw.RANDOM if min(chances.values()) > 0.0 else Draw.POLICY
-    places = (min(bisect_right(ends, dice.uniform() * ends[-1]), last) for _ in range(n))
-    return [(arms[place], chances[arms[place]], draw) for place in places]
+    positions = (min(bisect_right(ends, dice.uniform() * ends[-1]), last) for _ in range(n))
+    return [(arms[position], chances[arms[position]], draw) for position in positions]
 
 
 def _taken(coin: float, own: dict[Any, float]) -> Any:

@@ -185,8 +185,8 @@ class Decider(ABC):
     def recall(self, arm: Any, context: Any = None, candidate: Any = None) -> Choice:
         """Return the choice that a log holds, checked: an arm, with its context and candidate."""
         asking = self.check(context, None if candidate is None else [candidate])
-        found = None if asking.candidates is None else asking.candidates[0]
-        return Choice(arm, context=asking.context, candidate=found)
+        result = None if asking.candidates is None else asking.candidates[0]
+        return Choice(arm, context=asking.context, candidate=result)
 
     @abstractmethod
     def expect(self, choice: Choice, n: int = 1) -> None:

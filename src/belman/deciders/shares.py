@@ -89,21 +89,21 @@ class Shares:
         {'a': 0.2308, 'b': 0.6923, 'c': 0.0769}
         """
         total, arms = math.fsum(wished.values()), len(wished)
-        found = {arm: share / total for arm, share in wished.items()}
+        result = {arm: share / total for arm, share in wished.items()}
         if self.most >= 1.0 or arms < 2:
-            return found
+            return result
         if self.most * arms <= 1.0:
-            return dict.fromkeys(found, 1.0 / arms)
-        leader = max(found, key=found.__getitem__)
-        if self.control in found and leader != self.control:
-            least = found[leader] * (1.0 - self.most) / self.most
-            found[self.control] = max(found[self.control], least)
-        elif found[leader] > self.most:
-            more = (found[leader] - self.most) / (arms - 1)
-            found = {arm: share + more for arm, share in found.items()}
-            found[leader] = self.most
-        total = math.fsum(found.values())
-        return {arm: share / total for arm, share in found.items()}
+            return dict.fromkeys(result, 1.0 / arms)
+        leader = max(result, key=result.__getitem__)
+        if self.control in result and leader != self.control:
+            least = result[leader] * (1.0 - self.most) / self.most
+            result[self.control] = max(result[self.control], least)
+        elif result[leader] > self.most:
+            more = (result[leader] - self.most) / (arms - 1)
+            result = {arm: share + more for arm, share in result.items()}
+            result[leader] = self.most
+        total = math.fsum(result.values())
+        return {arm: share / total for arm, share in result.items()}
 
     def check(self, arms: Sequence[Hashable]) -> None:
         """Refuse floors of these arms that are more than all traffic."""

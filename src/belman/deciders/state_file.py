@@ -39,9 +39,9 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
         raise StateError(f"{source} is not text: {str(text)[:40]!r} was given") from None
     except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
-    found = document.get("format") if isinstance(document, dict) else None
-    if found != kind:
-        other = f" (it has {found[:40]!r})" if isinstance(found, str) else ""
+    result = document.get("format") if isinstance(document, dict) else None
+    if result != kind:
+        other = f" (it has {result[:40]!r})" if isinstance(result, str) else ""
         lacks = f"it lacks the format {kind!r}{other}"
         raise StateError(f"{source} is not the state of {_article(kind)}: {lacks}")
     version = document.get("version")

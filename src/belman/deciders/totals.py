@@ -55,6 +55,6 @@ class InContexts(Decider):
 
 def restored(content: Mapping[str, Any], source: str, **replaced: Any) -> IndependentDecider:
     """Return the totals of a state; StateError where they would not be written as they were."""
-    found = IndependentDecider.restore(content, source, **replaced)
-    state_file.check_kept(content, found.state(), ("family", "policy"))
-    return found
+    result = IndependentDecider.restore(content, source, **replaced)
+    state_file.check_kept(content, result.state(), ("family", "policy"))
+    return result

@@ -4,11 +4,11 @@ Open tickets are counted by the cell of time in which they were asked, told ones
 their delay. A ring holds the cells that the window still covers; what is older is *overdue*, in
 the last slot, until it is closed.
 
-From these comes the law of the delays, F: the product-limit estimate in reverse time. A delay D of
-an open ticket of age A is seen only if D ≤ A: it is truncated from the right. Going back from the
-end of the window, the chance that a delay of at most s lies in the cell of s is N/R: N delays in
-that cell, among the R tickets told with a delay of at most s that were old enough for one of s
-(Lynden-Bell; Woodroofe). F is the product of 1 − N/R over all later cells. A told ticket is at
+From these comes the distribution of the delays, F: the product-limit estimate in reverse time. A
+delay D of an open ticket of age A is seen only if D ≤ A: it is truncated from the right. Going back
+from the end of the window, the chance that a delay of at most s lies in the cell of s is N/R: N
+delays in that cell, among the R tickets told with a delay of at most s that were old enough for one
+of s (Lynden-Bell; Woodroofe). F is the product of 1 − N/R over all later cells. A told ticket is at
 least as old as its delay, so R is the number of delays up to s less the number of told tickets
 younger than s, and no ticket has to be remembered.
 

@@ -1,9 +1,10 @@
 """Do delays differ between arms? A log-rank test on the delays of tickets whose window has closed.
 
-Under one law the delays of an arm fall, cell by cell, as those of all arms do: of R tickets whose
-delay is not shorter, R_a of them an arm's, N have theirs in this cell, N·R_a/R of them the arm's.
-The sums over cells of what was found less what is expected have a hypergeometric covariance, and
-their square in its metric is χ² with one degree of freedom less than there are arms.
+Under one distribution the delays of an arm fall, cell by cell, as those of all arms do: of R
+tickets whose delay is not shorter, R_a of them an arm's, N have theirs in this cell, N·R_a/R of
+them the arm's. The sums over cells of what was found less what is expected have a hypergeometric
+covariance, and their square in its metric is χ² with one degree of freedom less than there are
+arms.
 
 It is looked at when the number of such delays has doubled, and the j-th look may be wrong with
 chance RATE/(j(j + 1)): by the union bound all looks together raise a false alarm with chance RATE.
@@ -70,7 +71,8 @@ def _square_in_metric(matrix, row):
 
 @allocating_kernel
 def log_rank(delays):
-    """The p-value of one law for all arms (K × C counts of delays); 1 where there is no contrast.
+    """The p-value of one distribution for all arms (K × C counts of delays); 1 where there is no
+    contrast.
 
     >>> same, other = [8, 4, 2, 1], [1, 2, 4, 8]
     >>> float(log_rank(np.array([same, same]))), log_rank(np.array([same, other])) < 0.01

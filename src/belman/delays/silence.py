@@ -8,11 +8,11 @@ weight F(1 − p)/(1 − pF).
 
 And what not knowing F does to an interval. A chance is θ ~ Beta(α, β) if F is as estimated. While
 no window has closed, what is told shows the shape of F up to the age of the oldest ticket; how many
-successes come later is for the prior to say, and then F is a Beta law of c pseudo-observations
-there, of mean m. Silent tickets count as many failures as F says, so that the chance is θ·m/B, B ~
-Beta(cm, c(1 − m)). In general, m is what gives B/m the relative variance v that the counted
-failures have: 1/(1 + (c + 1)v). The doubt is common to all arms: it moves what is expected of them,
-and hardly their order.
+successes come later is for the prior to say, and then F is a Beta distribution of c
+pseudo-observations there, of mean m. Silent tickets count as many failures as F says, so that the
+chance is θ·m/B, B ~ Beta(cm, c(1 − m)). In general, m is what gives B/m the relative variance v
+that the counted failures have: 1/(1 + (c + 1)v). The doubt is common to all arms: it moves what is
+expected of them, and hardly their order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STEPS = 100
 _SAME = 1e-10
 _LEAST = 1e-9
 _LOWEST, _HALVINGS = -50.0, 32  # the logarithm of the least chance that is told from 0
-_PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+_POSITIONS, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
 @kernel
@@ -122,7 +122,7 @@ def _factor(doubt: Floats) -> Floats:
     from scipy.special import betaincinv  # a fifth of a second, for those who wait
 
     mean = 1.0 / (1.0 + (PRIOR + 1.0) * np.maximum(doubt, _LEAST)[..., None])
-    return np.asarray(betaincinv(PRIOR * mean, PRIOR * (1.0 - mean), 0.5 + 0.5 * _PLACES) / mean)
+    return np.asarray(betaincinv(PRIOR * mean, PRIOR * (1.0 - mean), 0.5 + 0.5 * _POSITIONS) / mean)
 
 
 def _below(beliefs: Floats, factor: Floats, x: Floats) -> Floats:

@@ -8,7 +8,7 @@ from belman.codec import DERIVED, Count, Real
 from belman.deciders import checks
 from belman.deciders.checks import Size
 from belman.errors import SettingError, StateError
-from belman.special.beta_law import beta_survival
+from belman.special.beta_distribution import beta_survival
 from belman.validate import require_number, require_whole
 
 #: What is believed of a server before its first job: a Beta distribution of its chance of failure.

@@ -92,8 +92,8 @@ class Desk(ABC):
     ) -> None:
         def work(roster: Roster, now: float) -> None:
             if not _is_late(roster, job):
-                found = roster.job(job)
-                end(roster, found, roster.duration(found, time, now), now)
+                result = roster.job(job)
+                end(roster, result, roster.duration(result, time, now), now)
 
         self._change(work)
 

@@ -79,7 +79,9 @@ class Roster:
             raise SettingError(f"queues={lines!r} is not valid: {remedy}")
         who = Thompson() if policy is None else policy
         rest = {**OBJECTIVES[learns], "policy": who, "prior": prior, "discount": discount}
-        agents = [Agent(names, **rest, seed=_seed(seed, place)) for place in range(len(lines))]
+        agents = [
+            Agent(names, **rest, seed=_seed(seed, position)) for position in range(len(lines))
+        ]
         self.agents = dict(zip(lines, agents, strict=True))
         self.learns, self.limit, self.penalty = learns, limit, float(penalty)
         self.time_limit, self.breaker = time_limit, breaker
@@ -266,8 +268,8 @@ def _check_settings(learns: Any, limit: Any, penalty: Any, time_limit: Any, brea
         )
 
 
-def _seed(seed: int | None, place: int) -> int | None:
+def _seed(seed: int | None, position: int) -> int | None:
     """A seed for each queue's agent."""
-    if seed is None or place == 0:
+    if seed is None or position == 0:
         return seed
-    return int(chance.generator(seed, place)[0] >> np.uint64(1))
+    return int(chance.generator(seed, position)[0] >> np.uint64(1))

@@ -105,18 +105,18 @@ class SharedDispatcher(Desk):
             roster, now, revision = self._read(transaction, before=1)
             self._seen = None  # it comes back when what it holds is committed
             roster.expire(now)
-            found = work(roster, now)
+            result = work(roster, now)
             put = "UPDATE belman_dispatchers SET time = ?, content = ? WHERE name = ?"
             content = roster_file.write(roster, now)
             transaction.execute(put, now, content, self._name)
             written[:] = [_Seen(revision, content, roster)]
-            return found
+            return result
 
         written: list[_Seen] = []
         with self._lock:
-            found = self._storage.run(alone)
+            result = self._storage.run(alone)
             self._seen = written[0]  # it was committed
-            return found
+            return result
 
     def _look(self, work: Callable[[Roster, float], T]) -> T:
         def read(transaction: Any) -> T:
@@ -131,10 +131,10 @@ class SharedDispatcher(Desk):
         put back what was there before.
         """
         source = f"dispatcher {self._name!r} of {self._storage}"
-        found = transaction.rows(_ROW, self._name)
-        if not found:
+        result = transaction.rows(_ROW, self._name)
+        if not result:
             raise ServerError(f"{source} is no more: it was deleted, or a backup was put back")
-        revision, written, content = found[0]
+        revision, written, content = result[0]
         now = max(transaction.now(), written)
         if self._seen is None or self._seen[:2] != (revision - before, content):
             # jobs began so long before it was written

@@ -21,13 +21,13 @@ class Dispatched:
         own: dict[str, Any] = {"slots": dict(zip(problem.names, problem.slots, strict=True))}
         own |= {"queues": list(problem.arrivals), "seed": seed}
         self._roster = Roster(problem.names, **{**own, **settings})
-        self._places = {name: place for place, name in enumerate(problem.names)}
+        self._positions = {name: position for position, name in enumerate(problem.names)}
 
     def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any] | None:
         """The roster's choice."""
         self._roster.expire(now)
         job = self._roster.give(job_class, now)
-        return None if job is None else (self._places[job.server], job)
+        return None if job is None else (self._positions[job.server], job)
 
     def ended(self, note: Job, seconds: float, success: bool, now: float) -> None:
         """Tell the roster, unless the job is over its time limit."""

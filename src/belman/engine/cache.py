@@ -55,7 +55,7 @@ class Generated:
         change.
         """
         recipes = {name: recipe(thing) for name, thing in self._given.items()}
-        known = {name: found for name, found in recipes.items() if found is not None}
+        known = {name: result for name, result in recipes.items() if result is not None}
         if len(known) < len(recipes):
             return None
         lines = [f"{name} = {one.expression}" for name, one in known.items()]
@@ -195,14 +195,14 @@ def _environment() -> bytes:
 
 def _closure(modules: Iterable[str]) -> set[str]:
     """These modules and all that they import, except for what is installed from elsewhere."""
-    found: set[str] = set()
+    result: set[str] = set()
     waiting = list(modules)
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            found.add(module)
+        if module not in result:
+            result.add(module)
             waiting += [name for name in _imports(module) if _followed(name, module)]
-    return found
+    return result
 
 
 @functools.cache

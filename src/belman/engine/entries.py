@@ -259,14 +259,14 @@ class Kind(NamedTuple):
         """How many it takes: the address and the shape of an array, or the number."""
         return 1 + (self.dimensions or 0)
 
-    def read(self, place: int) -> str:
+    def read(self, position: int) -> str:
         """The expression that reads it in compiled code."""
         if self.dimensions is None:
             view = {"float64": "reals[{}]", "int64": "words[{}]", "bool": "words[{}] != 0"}
-            return view[self.type].format(place)
-        shape = "".join(f"words[{place + 1 + i}], " for i in range(self.dimensions))
+            return view[self.type].format(position)
+        shape = "".join(f"words[{position + 1 + i}], " for i in range(self.dimensions))
         dtype = "bool_" if self.type == "bool" else self.type
-        return f"carray(pointer(words[{place}]), ({shape}), {dtype})"
+        return f"carray(pointer(words[{position}]), ({shape}), {dtype})"
 
 
 #: What a call holds: the name of each parameter, its records, and the kinds of its leaves.
@@ -310,15 +310,15 @@ def _code(entry: Entry, held: Held, free: tuple[str, ...], how: str) -> Code:
     given: dict[str, Any] = {"template": entry.template, **entry.bundles}
     arguments = {name: name for name in (*entry.bundles, *free)}
     body: list[str] = []
-    place = 0
+    position = 0
     for name, structure, kinds in held:
-        first = place
+        first = position
         for kind in kinds:
-            body.append(f"h{place} = {kind.read(place)}")
-            place += kind.words
-        places = itertools.accumulate((kind.words for kind in kinds), initial=first)
-        arguments[name] = _rebuilt(structure, (f"h{each}" for each in places), given)
-    views = [f"{view} = carray(pointer(frame), ({place},), {kind})" for view, kind in _VIEWS]
+            body.append(f"h{position} = {kind.read(position)}")
+            position += kind.words
+        positions = itertools.accumulate((kind.words for kind in kinds), initial=first)
+        arguments[name] = _rebuilt(structure, (f"h{each}" for each in positions), given)
+    views = [f"{view} = carray(pointer(frame), ({position},), {kind})" for view, kind in _VIEWS]
     call = f"template({', '.join(arguments[name] for name in entry.parameters)})"
     types = "".join(f"{kind}, " for kind in ("int64", *(entry.types.get(name) for name in free)))
     decorator = "called({kept})" if how == "called" else f"entered('({types})', {{kept}})"

@@ -169,10 +169,10 @@ def recipe(thing: Any) -> Recipe | None:
     module, name = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "")
     if module == "__main__" or not getattr(sys.modules.get(module), "__file__", None):
         return None
-    found: Any = sys.modules[module]
+    result: Any = sys.modules[module]
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return Recipe(f"at({module!r}, {name!r})", frozenset({module})) if found is thing else None
+        result = getattr(result, part, None)
+    return Recipe(f"at({module!r}, {name!r})", frozenset({module})) if result is thing else None
 
 
 def _call(function: Recipe | None, arguments: list[Recipe | None]) -> Recipe | None:
@@ -191,10 +191,10 @@ def at(module: str, name: str) -> Any:
     3.141592653589793
     """
     __import__(module)
-    found: Any = sys.modules[module]
+    result: Any = sys.modules[module]
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        result = getattr(result, part)
+    return result
 
 
 class External:

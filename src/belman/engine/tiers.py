@@ -98,13 +98,13 @@ class _Background:
                     self.thread = None
                     return
             with _hurried():
-                found = [code for code in fresh if code.generated.kept]
-            missing += [code for code in fresh if code not in found]
+                result = [code for code in fresh if code.generated.kept]
+            missing += [code for code in fresh if code not in result]
             if missing and self.spent >= _HOT:
                 self.compile([code.generated.path for code in missing if code.generated.path])
-                found, missing = found + missing, []
+                result, missing = result + missing, []
             with _hurried():
-                for code in found:
+                for code in result:
                     self.load(code)
             if missing:
                 self.over.wait(_LOOK)

@@ -1,4 +1,5 @@
-"""Laws on [0, 1] as tables of atoms: what a reward is drawn from where it has no law by name.
+"""Distributions on [0, 1] as tables of atoms: what a reward is drawn from where it has no
+distribution by name.
 
 A row is (mean, λ, upper ends of chances, values): the value is drawn whose stretch of [0, 1] holds
 the uniform. λ is of beliefs alone (`beliefs/moments.py`), and ½ here.
@@ -16,7 +17,8 @@ from belman.errors import FamilyError
 
 Floats = NDArray[np.float64]
 
-#: The most atoms of a law, how many numbers make one, and into how many a smooth law is cut.
+#: The most atoms of a distribution, how many numbers make one, and into how many a smooth
+#: distribution is cut.
 ATOMS = 65
 NUMBERS = 2 + 2 * ATOMS
 PARTS = 64
@@ -26,47 +28,48 @@ _POINTS = 32  # at which a quantile function is read for one atom
 @kernel
 def value_at(theta, uniform):
     """The value at that quantile of a table."""
-    place, step = 0, PARTS // 2
+    position, step = 0, PARTS // 2
     while step > 0:  # by sums: a branch on luck would be foretold wrongly every other time
-        place += step * int(uniform >= theta[1 + place + step])
+        position += step * int(uniform >= theta[1 + position + step])
         step //= 2
-    place += int(uniform >= theta[2 + place])
-    return theta[2 + ATOMS + place]
+    position += int(uniform >= theta[2 + position])
+    return theta[2 + ATOMS + position]
 
 
 def table(values: ArrayLike, chances: ArrayLike) -> tuple[float, ...]:
-    """The row of a law with these values, in [0, 1], and chances.
+    """The row of a distribution with these values, in [0, 1], and chances.
 
     >>> row = table([0.0, 1.0], [0.75, 0.25])
     >>> row[0], len(row)
     (0.25, 132)
     """
-    places = np.asarray(values, dtype=np.float64)
+    positions = np.asarray(values, dtype=np.float64)
     shares = np.asarray(chances, dtype=np.float64)
-    inside = ((places >= 0.0) & (places <= 1.0)).all() and (shares >= 0.0).all()
-    fits = places.ndim == 1 and places.shape == shares.shape and 1 <= places.size <= ATOMS
+    inside = ((positions >= 0.0) & (positions <= 1.0)).all() and (shares >= 0.0).all()
+    fits = positions.ndim == 1 and positions.shape == shares.shape and 1 <= positions.size <= ATOMS
     if not fits or not inside or not abs(shares.sum() - 1.0) < 1e-9:
         allowed = f"1 to {ATOMS} values from 0 to 1 with chances that add up to 1"
         raise FamilyError(
             f"values={values!r}, chances={chances!r} are not a distribution: give {allowed}"
         )
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(positions, kind="stable")
     shares = shares[order] / shares.sum()
-    ends, found = np.ones(ATOMS), np.full(ATOMS, places.max())
-    ends[: places.size - 1] = np.minimum(np.cumsum(shares)[:-1], 1.0)
-    found[: places.size] = places[order]
-    return (float(shares @ places[order]), 0.5, *ends.tolist(), *found.tolist())
+    ends, result = np.ones(ATOMS), np.full(ATOMS, positions.max())
+    ends[: positions.size - 1] = np.minimum(np.cumsum(shares)[:-1], 1.0)
+    result[: positions.size] = positions[order]
+    return (float(shares @ positions[order]), 0.5, *ends.tolist(), *result.tolist())
 
 
 def variance(theta: Sequence[float]) -> float:
-    """The variance of a law."""
+    """The variance of a distribution."""
     row = np.asarray(theta, dtype=np.float64)
     shares = np.diff(row[2 : 2 + ATOMS], prepend=0.0)
     return float(shares @ (row[2 + ATOMS :] - row[0]) ** 2)
 
 
 def of_quantiles(quantile: Callable[[Floats], Floats]) -> tuple[float, ...]:
-    """The law of that quantile function, cut into stretches of one chance, each at its mean.
+    """The distribution of that quantile function, cut into stretches of one chance, each at its
+    mean.
 
     >>> round(of_quantiles(lambda level: level)[0], 12)  # the uniform constants
     0.5
@@ -94,9 +97,9 @@ def beta(mean: float, concentration: float) -> tuple[float, ...]:
 
 def _with_mean(values: Floats, mean: float) -> tuple[float, ...]:
     """Of one chance each, moved towards an end by as little as it takes to have the mean."""
-    found = float(values.mean())
-    if found < mean:
-        values = 1.0 - (1.0 - values) * ((1.0 - mean) / (1.0 - found))
-    elif found > mean:
-        values = values * (mean / found)
+    result = float(values.mean())
+    if result < mean:
+        values = 1.0 - (1.0 - values) * ((1.0 - mean) / (1.0 - result))
+    elif result > mean:
+        values = values * (mean / result)
     return (float(mean), *table(values, np.full(values.size, 1.0 / values.size))[1:])

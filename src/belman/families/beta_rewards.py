@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from belman.beliefs.quadrature import RewardLaw
+from belman.beliefs.quadrature import RewardDistribution
 from belman.engine import kernel
 from belman.families.generic import OneParameter
 from belman.registry import register
@@ -75,7 +75,9 @@ class BetaRewards(OneParameter):
 
     name = "beta"
     support = "numbers strictly between 0 and 1"
-    reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor)
+    reward_distribution = RewardDistribution(
+        statistic, log_partition, mean, quantile, slope, parameter, floor
+    )
     range = (0.0, math.inf)
     statistic_range = (-math.inf, 0.0)
     mean_range = reward_range = (0.0, 1.0)

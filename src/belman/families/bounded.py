@@ -98,7 +98,7 @@ class Bounded(Family):
     @property
     def constants(self) -> Floats:
         if self.atoms:
-            return bounded_atoms.law_of(self.prior)
+            return bounded_atoms.distribution_of(self.prior)
         return np.array([float(self.moments == 2)])
 
     def default_prior(self) -> tuple[float, ...]:

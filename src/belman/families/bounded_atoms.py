@@ -1,7 +1,7 @@
 """Rewards in [0, 1] by a grid of atoms: a Dirichlet belief on their chances, and K_inf.
 
-A reward between two atoms is shared by them so that its mean is kept. The law that has a mean of μ
-or more and is least refuted by an arm's rewards is as far away as
+A reward between two atoms is shared by them so that its mean is kept. The distribution that has a
+mean of μ or more and is least refuted by an arm's rewards is as far away as
 
     K_inf(F, μ) = max over c ≥ 1 of E ln(c − X) − ln(c − μ)        (Honda and Takemura, 2010).
 
@@ -11,9 +11,9 @@ convex in y, and straight with slope 1 where c = 1. Both averages at fixed c are
 atoms, so an arm whose rewards have changed keeps `KNOTS` points of its curve, and its evidence
 against any mean is a cubic between two of them, to 2e-4 of a nat.
 
-Law: how many atoms, what the prior is worth, and how much of that is reward; the prior; c − 1 at
-the knots; ln(c − x) and 1/(c − x) at the knots, a row an atom and then rows for the prior between
-the ends, and for that from the other end.
+Distribution: how many atoms, what the prior is worth, and how much of that is reward; the prior; c
+− 1 at the knots; ln(c − x) and 1/(c − x) at the knots, a row an atom and then rows for the prior
+between the ends, and for that from the other end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from belman.families.family_kernels import LONG_TERMS, FamilyKernels
 
 KNOTS = 24
 _FARTHEST, _NEAREST = 100.0, 1e-7  # c − 1 at the first knot and the last
-_HEAD = 3  # numbers of the law before the prior, and of an arm before its curve
+_HEAD = 3  # numbers of the distribution before the prior, and of an arm before its curve
 _VALUES, _SLOPES = _HEAD + KNOTS + 1, _HEAD + 2 * (KNOTS + 1)
 assert LONG_TERMS == _HEAD + 3 * (KNOTS + 1)
 _EDGE = 1e-16
@@ -44,7 +44,7 @@ GRAIN = 1.0 / 1024.0
 
 
 @lru_cache(maxsize=64)
-def _law(prior: tuple[float, ...]) -> Floats:
+def _distribution(prior: tuple[float, ...]) -> Floats:
     size = len(prior)
     values = np.arange(size) / (size - 1)
     beyond = np.geomspace(_FARTHEST, _NEAREST, KNOTS)
@@ -56,9 +56,9 @@ def _law(prior: tuple[float, ...]) -> Floats:
     return np.concatenate([head, prior, beyond, tables.ravel()])
 
 
-def law_of(prior: tuple[float, ...]) -> Floats:
+def distribution_of(prior: tuple[float, ...]) -> Floats:
     """The numbers that kernels read, for beliefs that begin with this prior."""
-    return _law(prior).copy()
+    return _distribution(prior).copy()
 
 
 def prior_of(size: int, alpha: float, beta: float) -> tuple[float, ...]:
@@ -83,10 +83,10 @@ def with_sums(size: int, soft: float, alpha: float, beta: float) -> Floats:
     mean, counts = alpha / (alpha + beta), np.zeros(size)
     inner = soft / (mean * (1.0 - mean)) if 0.0 < mean < 1.0 else 0.0
     inner = min(inner, alpha + beta)
-    place = min(int(mean * (size - 1)), size - 2)
-    above = mean * (size - 1) - place
-    counts[place] += inner * (1.0 - above)
-    counts[place + 1] += inner * above
+    position = min(int(mean * (size - 1)), size - 2)
+    above = mean * (size - 1) - position
+    counts[position] += inner * (1.0 - above)
+    counts[position + 1] += inner * above
     counts[0] += (1.0 - mean) * (alpha + beta - inner)
     counts[-1] += mean * (alpha + beta - inner)
     return counts
@@ -96,10 +96,10 @@ def with_sums(size: int, soft: float, alpha: float, beta: float) -> Floats:
 def update(constants, belief, reward):
     """Share a reward between the two atoms beside it."""
     last = belief.size - 1
-    place = min(int(reward * last), last - 1)
-    above = reward * last - place
-    belief[place] += 1.0 - above
-    belief[place + 1] += above
+    position = min(int(reward * last), last - 1)
+    above = reward * last - position
+    belief[position] += 1.0 - above
+    belief[position + 1] += above
 
 
 @kernel
@@ -117,17 +117,17 @@ def sums(belief):
     whole = size - size % 4
     for i in range(0, whole, 4):
         one, two, three, four = belief[i], belief[i + 1], belief[i + 2], belief[i + 3]
-        place = float(i)
-        one, two = one * place, two * (place + 1.0)
-        three, four = three * (place + 2.0), four * (place + 3.0)
+        position = float(i)
+        one, two = one * position, two * (position + 1.0)
+        three, four = three * (position + 2.0), four * (position + 3.0)
         alpha += one
         alpha_1 += two
         alpha_2 += three
         alpha_3 += four
-        soft += one * (last - place)
-        soft_1 += two * (last - place - 1.0)
-        soft_2 += three * (last - place - 2.0)
-        soft_3 += four * (last - place - 3.0)
+        soft += one * (last - position)
+        soft_1 += two * (last - position - 1.0)
+        soft_2 += three * (last - position - 2.0)
+        soft_3 += four * (last - position - 3.0)
     for i in range(whole, size):
         alpha += belief[i] * i
         soft += belief[i] * (i * (last - i))
@@ -152,7 +152,7 @@ def spread(constants, belief):
 
 @kernel
 def imagine(constants, belief):
-    """A reward of the law that the belief expects."""
+    """A reward of the distribution that the belief expects."""
     more = 1.0 + 1.0 / worth(constants, belief)
     for i in range(belief.size):
         belief[i] *= more
@@ -176,7 +176,8 @@ def pooled(constants, beliefs, prior_mean, prior_worth, prior_spread, pool):
     return two_moments.share_of_coins(soft, room)
 
 
-# The mean of a Dirichlet law: by the Beta law that has its first two moments, exactly.
+# The mean of a Dirichlet distribution: by the Beta distribution that has its first two moments,
+# exactly.
 
 
 @kernel
@@ -213,14 +214,14 @@ def sample_mean(constants, belief, rng):
     step, top = 1.0 / (belief.size - 1), -np.inf
     whole, drawn = 0.0, 0.0
     for i in range(belief.size):
-        place = _log_weight(rng, belief[i], top - _NOTHING)
-        if place > top:
-            shrink = math.exp(top - place)
+        position = _log_weight(rng, belief[i], top - _NOTHING)
+        if position > top:
+            shrink = math.exp(top - position)
             whole = whole * shrink + 1.0
             drawn = drawn * shrink + i * step
-            top = place
-        elif place > -np.inf:
-            weight = math.exp(place - top)
+            top = position
+        elif position > -np.inf:
+            weight = math.exp(position - top)
             whole += weight
             drawn += weight * (i * step)
     return min(drawn / whole, 1.0)
@@ -228,7 +229,7 @@ def sample_mean(constants, belief, rng):
 
 @kernel
 def sample(constants, belief, rng, theta):
-    """A law on the atoms: a table of partial sums of its chances, and values."""
+    """A distribution on the atoms: a table of partial sums of its chances, and values."""
     size = belief.size
     ends, values = theta[2 : 2 + atoms.ATOMS], theta[2 + atoms.ATOMS :]
     top, step = -np.inf, 1.0 / (size - 1)
@@ -286,8 +287,8 @@ def terms_of(family, constants, belief, worth, mean, spread, mirrored, out):
     inner = 0.0
     if gone == 0.0 and softer > _ROUNDING * worth:
         inner = min(softer / (kept * (1.0 - kept)), constants[1])
-    place = min(int(kept * last), last - 1)
-    above = kept * last - place
+    position = min(int(kept * last), last - 1)
+    above = kept * last - position
     for j in range(KNOTS):
         out[_VALUES + 1 + j] = 0.0
         out[_SLOPES + 1 + j] = 0.0
@@ -301,9 +302,9 @@ def terms_of(family, constants, belief, worth, mean, spread, mirrored, out):
         if i == 0 or i == last:
             more = won - inner * kept if i == last else -won - inner * (1.0 - kept)
             count = max(belief[k] - gone * constants[_HEAD + k] + more, 0.0)
-        if i == place:
+        if i == position:
             count += inner * (1.0 - above)
-        elif i == place + 1:
+        elif i == position + 1:
             count += inner * above
         if count != 0.0:
             whole += count

@@ -406,8 +406,8 @@ class Calculus(ABC):
         size = term_count(self.dimension)
         scratch, terms = np.zeros(size), np.zeros((size, 1))
         row = self._row(belief)
-        found = self.enter(_evidence, belief=row, other=float(other), scratch=scratch, terms=terms)
-        return float(found)
+        result = self.enter(_evidence, belief=row, other=float(other), scratch=scratch, terms=terms)
+        return float(result)
 
     def mean_of(self, theta: ArrayLike) -> float:
         """Compute the mean of the reward distribution with these parameters.

@@ -2,10 +2,11 @@
 hold.
 
 The log score is that of one-step-ahead prediction: every reward from those before it, the chance of
-a cell as wide as the data's own resolution, so that laws of counts, of amounts and of both compare.
-Coverage is how often the 95 % interval after n rewards, drawn from the data with replacement, holds
-the mean of the data. The second decides: a law that predicts well and is sure of a wrong mean
-misleads. Rewards of 0 and 1 leave nothing to decide: whatever made them, each is a coin.
+a cell as wide as the data's own resolution, so that distributions of counts, of amounts and of both
+compare. Coverage is how often the 95 % interval after n rewards, drawn from the data with
+replacement, holds the mean of the data. The second decides: a distribution that predicts well and
+is sure of a wrong mean misleads. Rewards of 0 and 1 leave nothing to decide: whatever made them,
+each is a coin.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from belman.families.log_normal import LogNormal
 from belman.families.money import Money
 from belman.families.poisson import Poisson
 from belman.families.positive import Positive
-from belman.families.tally import beliefs_after, has_law, log_score
+from belman.families.tally import beliefs_after, has_distribution, log_score
 from belman.table import Table
 
 SIZES = (100, 1_000, 10_000)
@@ -83,9 +84,9 @@ class FamilyCheck(NamedTuple):
             "family": [fit.family for fit in self.fits],
             "log score": [fit.log_score for fit in self.fits],
         }
-        for place, size in enumerate(self.sizes):
+        for position, size in enumerate(self.sizes):
             columns[f"coverage at {size:,}"] = [
-                f"{fit.coverage[place]:.1%}" if fit.coverage else "–" for fit in self.fits
+                f"{fit.coverage[position]:.1%}" if fit.coverage else "–" for fit in self.fits
             ]
         columns["note"] = [fit.why_not or fit.use for fit in self.fits]
         return Table(columns)
@@ -137,8 +138,8 @@ def check(
 
     >>> rng = np.random.default_rng(1)
     >>> spent = np.where(rng.random(5_000) < 0.05, rng.lognormal(3.0, 1.0, 5_000), 0.0)
-    >>> found = check(spent.round(2))
-    >>> found.fits[0].family
+    >>> result = check(spent.round(2))
+    >>> result.fits[0].family
     'money (log-normal)'
     """
     if isinstance(rewards, Mapping) or frames.is_table(rewards):
@@ -173,8 +174,8 @@ def _numbers(rewards: ArrayLike) -> Floats:
         raise RewardError(f"{len(values)} rewards are too few to tell families apart: give 20")
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        found = values[bad[0]]
-        raise RewardError(f"reward {found!r} at place {bad[0]} is not a finite number")
+        result = values[bad[0]]
+        raise RewardError(f"reward {result!r} at place {bad[0]} is not a finite number")
     return values
 
 
@@ -183,9 +184,9 @@ def _by_arm(values: Floats, arms: Sequence[Any] | None) -> list[Floats]:
         return [values]
     if len(arms) != len(values):
         raise RewardError(f"{len(values)} rewards have {len(arms)} arms: give one arm a reward")
-    _, places = np.unique(np.asarray(arms), return_inverse=True)
-    order = np.argsort(places, kind="stable")
-    return np.split(values[order], np.flatnonzero(np.diff(places[order])) + 1)
+    _, positions = np.unique(np.asarray(arms), return_inverse=True)
+    order = np.argsort(positions, kind="stable")
+    return np.split(values[order], np.flatnonzero(np.diff(positions[order])) + 1)
 
 
 def _at_most(group: Floats, most: int, rng: np.random.Generator) -> Floats:
@@ -272,7 +273,7 @@ def _cell_score(family: Family, group: Floats, cell: float) -> float:
     """
     masses = family.name in ("bernoulli", "poisson", "geometric")
     shares = family.coin and bool(((group > 0.0) & (group < 1.0)).any())
-    if not has_law(family) or shares or (not masses and cell > 0.5 * group.std()):
+    if not has_distribution(family) or shares or (not masses and cell > 0.5 * group.std()):
         return math.nan
     dense = (group > 0.0).sum() if isinstance(family, Money) else 0 if masses else len(group)
     return log_score(family, group) + float(dense) * math.log(cell)
@@ -300,8 +301,8 @@ def _holds(fit: Fit) -> bool:
 
 
 def _rank(fit: Fit, coins: bool) -> tuple[int, float, float]:
-    """The law of coins; families whose intervals hold, by their log score; then others, by their
-    worst coverage.
+    """The distribution of coins; families whose intervals hold, by their log score; then others, by
+    their worst coverage.
     """
     if coins and fit.family == "bernoulli":
         return -1, 0.0, 0.0

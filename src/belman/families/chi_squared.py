@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from belman.beliefs.quadrature import RewardLaw
+from belman.beliefs.quadrature import RewardDistribution
 from belman.engine import kernel
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.generic import OneParameter
@@ -63,7 +63,9 @@ class ChiSquared(OneParameter):
 
     name = "chi-squared"
     support = "positive numbers"
-    reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope, parameter)
+    reward_distribution = RewardDistribution(
+        statistic, log_partition, mean, quantile, slope, parameter
+    )
     no_joint = GammaKnownShape.no_joint
     range = (0.0, math.inf)
     mean_range = (0.0, math.inf)

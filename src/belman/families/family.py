@@ -190,7 +190,7 @@ class Family(Calculus):
         return self.conjugate
 
     @property
-    def mean_fixes_law(self) -> bool:
+    def mean_fixes_distribution(self) -> bool:
         """Whether one reward distribution has that mean; else `d` needs `spread`, a variance."""
         return self.kernels.spread is unit_spread
 

@@ -224,14 +224,14 @@ class FamilyKernels(Bundle):
             The bundle.
         """
         names = {part.name for part in fields(cls)} - {"belief"}
-        found = {name: named[name] for name in names & named.keys()}
-        if "sample" not in found:
-            found["sample"] = drawing(found["sample_mean"])
-        if "imagine" not in found:
-            found["imagine"] = imagining(found["update"], found["expected_reward"])
-        if "terms" not in found:
-            found |= parts(evidence_by(found["d"]))
-        return cls(belief, **found)
+        result = {name: named[name] for name in names & named.keys()}
+        if "sample" not in result:
+            result["sample"] = drawing(result["sample_mean"])
+        if "imagine" not in result:
+            result["imagine"] = imagining(result["update"], result["expected_reward"])
+        if "terms" not in result:
+            result |= parts(evidence_by(result["d"]))
+        return cls(belief, **result)
 
 
 def term_count(dimension: int) -> int:

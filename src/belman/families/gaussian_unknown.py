@@ -53,7 +53,7 @@ def spread(constants, belief):
 
 @kernel
 def scale(belief):
-    """Of the Student law of the mean, which has 2α degrees of freedom."""
+    """Of the Student distribution of the mean, which has 2α degrees of freedom."""
     return math.sqrt(belief[3] / (belief[2] * belief[1]))
 
 

@@ -1,8 +1,8 @@
 """Any exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)), its conjugate belief by quadrature.
 
-A family of one's own is a few kernels (see `RewardLaw`) and a class. For counts that are never 0,
-such as the size of an order, Poisson's law without its 0 has T(x) = x, θ = ln λ, B(θ) = ln(e^λ − 1)
-and a belief of no known form:
+A family of one's own is a few kernels (see `RewardDistribution`) and a class. For counts that are
+never 0, such as the size of an order, Poisson's distribution without its 0 has T(x) = x, θ = ln λ,
+B(θ) = ln(e^λ − 1) and a belief of no known form:
 
 >>> @kernel
 ... def statistic(constants, x):
@@ -24,7 +24,8 @@ and a belief of no known form:
 ...     return x
 >>> class OrderSizes(OneParameter):
 ...     name, support = "order-sizes", "whole numbers from 1 up"
-...     reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope=mean)
+...     reward_distribution = RewardDistribution(statistic, log_partition, mean, quantile,
+slope=mean)
 ...     statistic_range, mean_range = (1.0, math.inf), (1.0, math.inf)
 ...     def supports(self, reward):
 ...         return reward >= 1.0 and reward == math.floor(reward)
@@ -54,11 +55,11 @@ from belman.beliefs.mesh import (
     farthest,
     locate,
     node_distance,
-    place,
+    position,
     tail_distance,
     tail_mass,
 )
-from belman.beliefs.quadrature import RewardLaw as RewardLaw
+from belman.beliefs.quadrature import RewardDistribution as RewardDistribution
 from belman.beliefs.quadrature import quadrature
 from belman.engine import allocating_kernel, factory, kernel
 from belman.families.family import ANY, LEAST, Family, Floats
@@ -86,10 +87,10 @@ def _reader(names: str) -> Kernel:
     def nothing(constants):
         return ()
 
-    def one_more(before: Kernel, place: int) -> Kernel:
+    def one_more(before: Kernel, position: int) -> Kernel:
         @kernel
         def values(constants):
-            return before(constants) + (constants[place],)  # noqa: RUF005  (compiled code adds tuples)
+            return before(constants) + (constants[position],)  # noqa: RUF005  (compiled code adds tuples)
 
         return values
 
@@ -104,7 +105,7 @@ def _reader(names: str) -> Kernel:
     return read
 
 
-def _given_constants(reward_law: RewardLaw, names: str) -> RewardLaw:
+def _given_constants(reward_distribution: RewardDistribution, names: str) -> RewardDistribution:
     """The same kernels of a family's numbers, each given the constants among them by name."""
     read = _reader(names)
 
@@ -124,28 +125,37 @@ def _given_constants(reward_law: RewardLaw, names: str) -> RewardLaw:
         return (of_nothing, of_one, of_two)[arguments]
 
     counts = {"quantile": 2, "floor": 0}
-    kernels = {field.name: getattr(reward_law, field.name) for field in fields(reward_law)}
-    return RewardLaw(
+    kernels = {
+        field.name: getattr(reward_distribution, field.name)
+        for field in fields(reward_distribution)
+    }
+    return RewardDistribution(
         **{name: one and over(one, counts.get(name, 1)) for name, one in kernels.items()}
     )
 
 
 @factory
-def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
-    """The kernels of the family with that reward law and constants (names joined by spaces)."""
-    reward_law = _given_constants(reward_law, names)
-    tools = quadrature(reward_law)
+def generic_kernels(reward_distribution: RewardDistribution, names: str = "") -> FamilyKernels:
+    """The kernels of the family with that reward distribution and constants (names joined by
+    spaces).
+    """
+    reward_distribution = _given_constants(reward_distribution, names)
+    tools = quadrature(reward_distribution)
     window, lay, slope = tools.window, tools.lay, tools.slope
     excess, given_parameter = tools.excess, tools.parameter
-    statistic, partition = reward_law.statistic, reward_law.log_partition
-    mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
+    statistic, partition = reward_distribution.statistic, reward_distribution.log_partition
+    mean_of, quantile, log_density = (
+        reward_distribution.mean,
+        reward_distribution.quantile,
+        tools.belief.log_density,
+    )
 
     @kernel
     def parameter(constants, mean):
         far = farthest(constants)
         return min(
-            max(given_parameter(constants, mean), place(constants, -far)[0]),
-            place(constants, far)[0],
+            max(given_parameter(constants, mean), position(constants, -far)[0]),
+            position(constants, far)[0],
         )
 
     @kernel
@@ -162,9 +172,9 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
         """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: b vanishes at natural ends."""
         expected = belief[0]
         if constants[0] > -math.inf:
-            expected += math.exp(log_density(constants, belief, place(constants, -700.0)[0]))
+            expected += math.exp(log_density(constants, belief, position(constants, -700.0)[0]))
         if constants[1] < math.inf:
-            expected -= math.exp(log_density(constants, belief, place(constants, 700.0)[0]))
+            expected -= math.exp(log_density(constants, belief, position(constants, 700.0)[0]))
         belief[0] += expected / belief[1]
         belief[1] += 1.0
 
@@ -179,7 +189,7 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
             lay(constants, belief[0], belief[1], centre, left, right, mesh)
             total, size = 0.0, 0.0
             for i in range(mesh.shape[1]):
-                theta = place(constants, centre + node_distance(i, left, right))[0]
+                theta = position(constants, centre + node_distance(i, left, right))[0]
                 high = mesh[2, i] * mean_of(constants, theta)
                 low = high if i == 0 else low
                 total += high
@@ -195,7 +205,7 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
 
     @kernel
     def rising(constants, centre, left, right):
-        low, high = place(constants, centre - left)[0], place(constants, centre + right)[0]
+        low, high = position(constants, centre - left)[0], position(constants, centre + right)[0]
         return mean_of(constants, high) >= mean_of(constants, low)
 
     @allocating_kernel
@@ -213,7 +223,7 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
         mesh = np.empty(MESH)
         centre, left, right = window(constants, belief[0], belief[1])
         lay(constants, belief[0], belief[1], centre, left, right, mesh)
-        return place(constants, centre + tail_distance(mesh, left, right, level, upper))[0]
+        return position(constants, centre + tail_distance(mesh, left, right, level, upper))[0]
 
     @allocating_kernel
     def mean_quantile(constants, belief, level, upper):
@@ -222,7 +232,7 @@ def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
         lay(constants, belief[0], belief[1], centre, left, right, mesh)
         mirrored = upper == rising(constants, centre, left, right)
         u = centre + tail_distance(mesh, left, right, level, mirrored)
-        return mean_of(constants, place(constants, u)[0])
+        return mean_of(constants, position(constants, u)[0])
 
     @kernel
     def sample(constants, belief, rng, theta):
@@ -275,7 +285,7 @@ class OneParameter(Family):
     """
 
     #: The kernels of the rewards' distribution.
-    reward_law: ClassVar[RewardLaw]
+    reward_distribution: ClassVar[RewardDistribution]
 
     coordinates = ("chi", "nu")
     closed_form = False
@@ -291,7 +301,7 @@ class OneParameter(Family):
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
-        return generic_kernels(self.reward_law, " ".join(self.constant_names))
+        return generic_kernels(self.reward_distribution, " ".join(self.constant_names))
 
     @property
     def constants(self) -> Floats:

@@ -1,9 +1,9 @@
 """Log-normal rewards: their logarithms are Gaussian, with a Normal-gamma(m, κ, α, β) belief.
 
-The mean of a reward, exp(μ + 1/(2λ)), has no expectation under any Normal-gamma law: the chance of
-a tiny precision λ falls too slowly. The expected reward is therefore the mean at the belief's
-median of 1/λ, exp(m + s²/2) with s² = β/(α − 1/3), next to the median of the law of the mean. All
-chances, quantiles and draws are those of the exact law.
+The mean of a reward, exp(μ + 1/(2λ)), has no expectation under any Normal-gamma distribution: the
+chance of a tiny precision λ falls too slowly. The expected reward is therefore the mean at the
+belief's median of 1/λ, exp(m + s²/2) with s² = β/(α − 1/3), next to the median of the distribution
+of the mean. All chances, quantiles and draws are those of the exact distribution.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from belman import chance
 from belman.beliefs import normal_gamma
-from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length, place
+from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length, position
 from belman.engine import kernel
 from belman.families import gaussian_unknown
 from belman.families.family import ANY, LEAST
@@ -75,7 +75,7 @@ def mean_cdf(constants, belief, x):
     count = math.ceil(length / STEP)
     below, total = 0.0, 0.0
     for k in range(-count, count + 1):
-        w, weight = place(left, right, length, k * STEP)
+        w, weight = position(left, right, length, k * STEP)
         weight *= math.exp(-gamma_fall(shape, w))
         rate = shape / belief[3] * bounded_exp(w)
         total += weight
@@ -108,7 +108,8 @@ def _log_variance_of(mean, spread):
 
 @kernel
 def _least(gap, variance):
-    """The least KL to log-normal laws whose mean is e^gap times as large, over their variance.
+    """The least KL to log-normal distributions whose mean is e^gap times as large, over their
+    variance.
 
     y, the rival's location less our own, solves y² + (2 + σ² + 2Δ)y + 2Δ = 0 up to its sign.
     """

@@ -1,9 +1,9 @@
 """Mostly nothing, sometimes an amount: Bernoulli(p) × amounts, with Beta(α, β) beside their belief.
 
 The mean reward is p·M, with p and the mean amount M independent under the belief. Divergences know
-of a law no more than its mean μ and its variance s², so they take purchases as a Poisson number,
-and amounts as wide as exponential ones: the least KL over pairs of frequency and mean amount with
-the product μ′ is then (4μ²/s²) ln cosh(½ ln(μ′/μ)).
+of a distribution no more than its mean μ and its variance s², so they take purchases as a Poisson
+number, and amounts as wide as exponential ones: the least KL over pairs of frequency and mean
+amount with the product μ′ is then (4μ²/s²) ln cosh(½ ln(μ′/μ)).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from belman import chance
 from belman.beliefs.product import beside_chance
-from belman.beliefs.stretched import STEP, beta_fall, beta_reach, half_length, place
+from belman.beliefs.stretched import STEP, beta_fall, beta_reach, half_length, position
 from belman.engine import allocating_kernel, factory, kernel
 from belman.errors import FamilyError, unknown
 from belman.families import gamma_known_shape, log_normal, positive
@@ -29,7 +29,7 @@ from belman.families.searches import searched, searched_quantile
 from belman.registry import register
 from belman.special import log_ratio
 
-_TYPICAL = 1  # its place in the law, behind the shape of gamma amounts
+_TYPICAL = 1  # its place in the distribution, behind the shape of gamma amounts
 _CHANCE_PRIOR = (0.5, 0.5)
 _GAMMA_WEIGHT = 0.1  # of the prior on gamma amounts, in amounts; the typical one is its median
 _NARROW = 0.05  # of the reach of log-odds: about their deviation
@@ -152,7 +152,7 @@ def money_kernels(
         count = math.ceil(length / step)
         below, total = 0.0, 0.0
         for k in range(-count, count + 1):
-            w, weight = place(left, right, length, k * step)
+            w, weight = position(left, right, length, k * step)
             weight *= math.exp(-beta_fall(a, b, w))
             inverse = 1.0 + b / a * math.exp(min(-w, 690.0))
             total += weight
@@ -268,7 +268,7 @@ class Money(Family):
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
-        """Those of its law of amounts."""
+        """Those of its distribution of amounts."""
         return KERNELS[self.amounts]
 
     @property

@@ -1,4 +1,5 @@
-"""Positive rewards without a law: their mean by moments, with a Normal-gamma belief on its log.
+"""Positive rewards without a distribution: their mean by moments, with a Normal-gamma belief on its
+log.
 
 ln M | τ ~ Normal(ln x̄, precision κτ), τ ~ Gamma(α, β): the central limit theorem for the average x̄
 on the scale of logarithms, where it is skewed to the right as averages of positive numbers are.
@@ -7,8 +8,8 @@ errors, e² = ((x − x̄)/x̄)² with the average *before* x: for long tails th
 deviations from the average of all, by about as much as the average of few is too small. An error
 above the average counts 1 + e/n times among n rewards: where one brings about as much as all before
 it, larger ones are still to come. The first reward is weighed against the typical one on the scale
-of logarithms. ln M has Student's law, and M no expectation under it; the expected reward is its
-median, x̄.
+of logarithms. ln M has Student's distribution, and M no expectation under it; the expected reward
+is its median, x̄.
 """
 
 from __future__ import annotations
@@ -114,7 +115,9 @@ def shape_of(mean, spread):
 
 @kernel
 def d(constants, mean, other, spread):
-    """k (μ/μ′ − 1 − ln(μ/μ′)): of gamma laws with the arm's own mean and variance, k = μ²/s²."""
+    """k (μ/μ′ − 1 − ln(μ/μ′)): of gamma distributions with the arm's own mean and variance, k =
+    μ²/s².
+    """
     return shape_of(mean, spread) * ratio_excess(mean, other, mean - other)
 
 

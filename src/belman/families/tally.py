@@ -56,7 +56,7 @@ def _statistics(family: Family, x: Floats) -> Floats:
     return np.concatenate([counts, amounts * bought[..., None]], axis=-1)
 
 
-def has_law(family: Family) -> bool:
+def has_distribution(family: Family) -> bool:
     """Whether a distribution predicts rewards, and sums say all that a belief learns."""
     amounts = family.amount if isinstance(family, Money) else family
     return amounts.name in _STATISTICS
@@ -69,7 +69,7 @@ def beliefs_after(family: Family, samples: Floats) -> Floats:
     >>> beliefs_after(Poisson(), np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[5.0, 3.0], [1.0, 3.0]]
     """
-    if not has_law(family):
+    if not has_distribution(family):
         beliefs = np.tile(np.asarray(family.prior, dtype=np.float64), (len(samples), 1))
         family.enter(_tell, beliefs=beliefs, samples=np.ascontiguousarray(samples))
         return beliefs
@@ -91,7 +91,7 @@ def log_score(family: Family, rewards: Floats) -> float:
 
 
 def _unlearned(family: Family, x: Floats) -> float:
-    """The sum of the logarithms of what no parameter changes in the law of a reward."""
+    """The sum of the logarithms of what no parameter changes in the distribution of a reward."""
     if isinstance(family, Money):
         return _unlearned(family.amount, x[x > 0.0])
     if family.name == "poisson":

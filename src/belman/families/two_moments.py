@@ -1,10 +1,11 @@
-"""Rewards in [0, 1] without a law: a belief by two moments, and d₂, the least K_inf that has them.
+"""Rewards in [0, 1] without a distribution: a belief by two moments, and d₂, the least K_inf that
+has them.
 
 The belief (s, α, β) adds up x(1 − x), x and 1 − x, from a prior of one reward 0 and one reward 1
-(`beliefs/moments.py`). Among the laws with mean m and E[X(1 − X)] = q the one that is least refuted
-by a rival's mean μ has the atoms a = q/(1 − m) and 1, and d₂ = kl((m − a)/(1 − a), (μ − a)/(1 − a))
-lies between kl(m, μ) and K_inf. Coins have a = 0, and everything here is what it is for Bernoulli
-rewards.
+(`beliefs/moments.py`). Among the distributions with mean m and E[X(1 − X)] = q the one that is
+least refuted by a rival's mean μ has the atoms a = q/(1 − m) and 1, and d₂ = kl((m − a)/(1 − a), (μ
+− a)/(1 − a)) lies between kl(m, μ) and K_inf. Coins have a = 0, and everything here is what it is
+for Bernoulli rewards.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _LACKING = 1.0 - 2.0 ** (-np.arange(2 - int(_STEPS * math.log2(_HARDEST))) / _ST
 
 @kernel
 def update(constants, belief, reward):
-    """The law is 1 where two moments are kept, and 0 where rewards are taken for coins."""
+    """The distribution is 1 where two moments are kept, and 0 where rewards are taken for coins."""
     belief[0] += constants[0] * reward * (1.0 - reward)
     belief[1] += reward
     belief[2] += 1.0 - reward
@@ -74,7 +75,7 @@ def pooled(constants, beliefs, prior_mean, prior_worth, prior_spread, pool):
     """How much less rewards of all arms vary than coins of their means: from 0 for coins up to 1.
 
     Σ s_a / (ν₀·pool/4 + Σ n_a m̂_a(1 − m̂_a)) of rewards alone, rounded to an eighth of an octave of
-    what is left. The two coins of a prior would hide that laws are narrow.
+    what is left. The two coins of a prior would hide that distributions are narrow.
     """
     soft, room = 0.0, 0.25 * prior_worth * pool
     heads, tails = prior_mean * prior_worth, (1.0 - prior_mean) * prior_worth
@@ -151,7 +152,7 @@ def sample_mean(constants, belief, rng):
 
 @kernel
 def sample(constants, belief, rng, theta):
-    """A law of that mean and variance with the atoms 0, its mean and 1, and λ."""
+    """A distribution of that mean and variance with the atoms 0, its mean and 1, and λ."""
     first, second = moments.of_mean(belief)
     total = worth(constants, belief)
     mean = chance.beta(rng, first, second)

@@ -75,8 +75,8 @@ class Barycentre(Figure):
 
     def draw(self, data: Data) -> Picture:
         figure, panels = canvas(1, len(FAMILIES), 1.5, sharex=True)
-        for place, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
-            look: Any = {"color": style.colour(place), "alpha": 0.4, "linewidth": 0.8}
+        for position, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
+            look: Any = {"color": style.colour(position), "alpha": 0.4, "linewidth": 0.8}
             ax.plot(_STEPS, data[name].excess.values.T, **look)
             ax.set(title=f"{name} beliefs", xlabel="distance from the barycentre")
         panels[0].set_ylabel("mean KL from the arms, above its least")
@@ -88,10 +88,10 @@ BARYCENTRE = Barycentre(**said("barycentre"))
 
 def _theorem_1(everything: AllData) -> Judgement:
     tests = []
-    for name, found in everything["barycentre"].items():
-        away = found.excess.where(found.step != 0.0, drop=True)
+    for name, result in everything["barycentre"].items():
+        away = result.excess.where(result.step != 0.0, drop=True)
         runs = int(away.size)
-        off, apart = float(found.mismatch), float(abs(found.excess - found.apart).max())
+        off, apart = float(result.mismatch), float(abs(result.excess - result.apart).max())
         mixture = f"{name}: excess of KL from the mixture minus KL(b̄ ‖ b), at most"
         above = f"{name}: least mean KL of other points above the barycentre's"
         average = f"{name}: mean parameters off the arms' average, relative"

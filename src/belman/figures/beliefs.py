@@ -66,10 +66,10 @@ _MODES: dict[str, Exposure] = {
 
 
 def _densities(_: bool | None) -> xarray.Dataset:
-    found = focal_densities(Paper(), _FOCAL_TURNS)
+    result = focal_densities(Paper(), _FOCAL_TURNS)
     return xarray.Dataset(
-        {"density": (("turn", "x"), found.density), "tau": ("turn", found.tau)},
-        {"turn": list(_FOCAL_TURNS), "x": found.x},
+        {"density": (("turn", "x"), result.density), "tau": ("turn", result.tau)},
+        {"turn": list(_FOCAL_TURNS), "x": result.x},
     )
 
 
@@ -83,9 +83,9 @@ class Focal(Figure):
     def draw(self, data: Data) -> Picture:
         kept = data["densities"]
         density = np.asarray(kept.density.values)
-        found = FocalDensities(_FOCAL_TURNS, kept.tau.values, kept.x.values, density)
+        result = FocalDensities(_FOCAL_TURNS, kept.tau.values, kept.x.values, density)
         picture, ax = canvas()
-        draw_focal(found, ax)
+        draw_focal(result, ax)
         return picture
 
 
@@ -104,7 +104,7 @@ def _watch(_: bool | None) -> xarray.Dataset:
             seen.append(belief_densities(agent))
     believed = agent.beliefs()
     curves = {
-        kept: (("moment", *dims), np.stack([getattr(found, name) for found in seen]))
+        kept: (("moment", *dims), np.stack([getattr(result, name) for result in seen]))
         for name, (kept, dims) in _DENSITIES.items()
     }
     table = {
@@ -129,13 +129,13 @@ class Beliefs(Figure):
         # all titles first: they take room from what labels are placed in
         for ax, turn in zip(panels, _MOMENTS, strict=True):
             ax.set_title(f"after {turn:,} rewards")
-        for place, ax in enumerate(panels):
-            now = kept.isel(moment=place)
+        for position, ax in enumerate(panels):
+            now = kept.isel(moment=position)
             arrays = {name: now[key].values for name, (key, _) in _DENSITIES.items()}
             quantity = str(kept.attrs["quantity"])
-            found = BeliefDensities(_NAMES, **arrays, window=(0.0, 0.6), quantity=quantity)
-            draw_beliefs(found, ax, highlight=_SHOWN)
-            ax.set_xlabel(found.quantity if ax is panels[-1] else "")
+            result = BeliefDensities(_NAMES, **arrays, window=(0.0, 0.6), quantity=quantity)
+            draw_beliefs(result, ax, highlight=_SHOWN)
+            ax.set_xlabel(result.quantity if ax is panels[-1] else "")
         return figure
 
     def tables(self, data: Data) -> list[Table]:
@@ -157,11 +157,11 @@ def _trail(mode: Exposure) -> xarray.Dataset:
         arm = agent.ask()
         agent.tell(arm, float(nature.random() < _ARMS[str(arm)]))
         trail.record(agent)
-    found = trail.paths()
+    result = trail.paths()
     return xarray.Dataset(
-        {name: (dims, getattr(found, name)) for name, dims in _PATHS.items()},
-        {"turn": list(found.turns), "arm": list(_ARMS)},
-        {"quantity": found.quantity},
+        {name: (dims, getattr(result, name)) for name, dims in _PATHS.items()},
+        {"turn": list(result.turns), "arm": list(_ARMS)},
+        {"quantity": result.quantity},
     )
 
 
@@ -182,8 +182,8 @@ class Manifold(Figure):
             arms = tuple(str(arm) for arm in kept.arm.values)
             turns = tuple(int(turn) for turn in kept.turn.values)
             arrays = {key: kept[key].values for key in _PATHS}
-            found = Paths(arms, turns, **arrays, quantity=str(kept.attrs["quantity"]))
-            draw_manifold(found, ax, highlight=tuple(_ARMS))
+            result = Paths(arms, turns, **arrays, quantity=str(kept.attrs["quantity"]))
+            draw_manifold(result, ax, highlight=tuple(_ARMS))
             ax.set_title(name)
             if ax is not panels[0]:
                 ax.set_ylabel("")

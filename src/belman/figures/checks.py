@@ -39,8 +39,8 @@ def check(
     mean, half, array = float(values.mean()), float(half_width(values)), values.values
 
     def redrawn(draw: Draw) -> Floats:
-        found: Floats = array[draw(player, array.size)].mean(axis=1)
-        return found
+        result: Floats = array[draw(player, array.size)].mean(axis=1)
+        return result
 
     return Check(states, mean, half, limit, below, array.size, redrawn)
 
@@ -48,7 +48,7 @@ def check(
 def compare(states: str, own: Values, other: Values, times: float = 1.0) -> Check:
     """Check that the mean of a player is less than some times a rival's, run by run."""
     (player, values), (rival, others) = own, other
-    found = check(states, values - times * others)  # xarray keeps the runs that both have played
+    result = check(states, values - times * others)  # xarray keeps the runs that both have played
 
     def redrawn(draw: Draw) -> Floats:
         mine, theirs = values.values, others.values
@@ -56,7 +56,7 @@ def compare(states: str, own: Values, other: Values, times: float = 1.0) -> Chec
         second: Floats = theirs[draw(rival, theirs.size)].mean(axis=1)
         return np.asarray(first - times * second, dtype=np.float64)
 
-    return found._replace(redrawn=redrawn)
+    return result._replace(redrawn=redrawn)
 
 
 def less(parts: Parts, player: str, rival: str, times: float = 1.0) -> Check:
@@ -89,7 +89,7 @@ def locked(parts: Parts, player: str) -> Check:
 def growth(parts: Parts, player: str) -> Check:
     """Regret per doubling of time does not grow by half (linear in ln t: equal; in t: doubled)."""
     regret = parts[0].regret_at.sel(player=player)
-    third, second, first = (regret.isel(mark=place) for place in (-3, -2, -1))
+    third, second, first = (regret.isel(mark=position) for position in (-3, -2, -1))
     over = "(last doubling minus 1.5 × the one before)"
     words = f"{player}: regret grows no faster than ln t {over}"
     return check(words, (first - second) - 1.5 * (second - third), player=player)
@@ -168,14 +168,14 @@ def judge_panel(
     """
 
     def judge(everything: AllData) -> Judgement:
-        found: dict[str, list[Check]] = {}
+        result: dict[str, list[Check]] = {}
         for panel in figure.panels:
             parts = panel.data(everything[figure.name])
             where = "" if panel is figure.panels[0] else f", {panel.title}"
             for reading, player in PAPERS.items():
                 if any(player in part.player.values for part in parts):
-                    found[reading + where] = run(parts, checks, player)
-        judgement = Judgement(found)
+                    result[reading + where] = run(parts, checks, player)
+        judgement = Judgement(result)
         parts = figure.panels[0].data(everything[figure.name])
         player = PAPERS[judgement.reading.split(",")[0]]
         return judgement._replace(causes=run(parts, causes, player))

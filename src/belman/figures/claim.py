@@ -68,12 +68,12 @@ def verdict(checks: Sequence[Check]) -> Verdict:
     >>> str(verdict([Check("a", 1.0, 0.1, 2.0), Check("b", 3.0, 0.1, 2.0)]))
     'in part'
     """
-    found = [check.holds for check in checks]
-    if True in found and False in found:
+    result = [check.holds for check in checks]
+    if True in result and False in result:
         return Verdict.IN_PART
-    if None in found:
+    if None in result:
         return Verdict.UNDECIDED
-    return Verdict.REPRODUCED if all(found) else Verdict.NOT
+    return Verdict.REPRODUCED if all(result) else Verdict.NOT
 
 
 class Judgement(NamedTuple):
@@ -92,8 +92,8 @@ class Judgement(NamedTuple):
         """The reading that comes nearest to the claim: all checks hold, or the most of them."""
 
         def nearness(reading: str) -> tuple[bool, int, int]:
-            found = [check.holds for check in self.readings[reading]]
-            return all(found), found.count(True), found.count(None)
+            result = [check.holds for check in self.readings[reading]]
+            return all(result), result.count(True), result.count(None)
 
         return max(self.readings, key=nearness)
 
@@ -105,10 +105,10 @@ class Judgement(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """What follows from the checks."""
-        found = verdict(self.checks)
+        result = verdict(self.checks)
         if not any(check.holds for check in self.against):
-            return found
-        return Verdict.PICTURE if found is Verdict.REPRODUCED else Verdict.REFUTED
+            return result
+        return Verdict.PICTURE if result is Verdict.REPRODUCED else Verdict.REFUTED
 
     def chance(self, runs: int) -> float | None:
         """The chance that a protocol of this number of runs a player shows all that the claim says.
@@ -159,7 +159,7 @@ class Judgement(NamedTuple):
         kinds.append(("cause", self.causes, False))
         return [
             {
-                "id": f"{kind}.{place}",
+                "id": f"{kind}.{position}",
                 "states": check.states,
                 "reading": kind if kind in self.readings else "",
                 "counts": counts,
@@ -172,7 +172,7 @@ class Judgement(NamedTuple):
                 "holds": check.holds,
             }
             for kind, checks, counts in kinds
-            for place, check in enumerate(checks, 1)
+            for position, check in enumerate(checks, 1)
         ]
 
 

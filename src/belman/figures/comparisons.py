@@ -72,12 +72,12 @@ class Exposures(Curves):
     """Regret above, and below it where the plays went."""
 
     def draw(self, data: Data) -> Picture:
-        found = data[self.panels[0].title]
+        result = data[self.panels[0].title]
         figure, (above, below) = canvas(2, high=1.8)
-        draw_curves(curve_data(found), above, logarithmic=True)
-        share = found.plays.mean("run") / found.plays.mean("run").sum("arm")
-        for place, name in enumerate(found.player.values):
-            look: Any = {"color": style.colour(place), "marker": "o", "label": str(name)}
+        draw_curves(curve_data(result), above, logarithmic=True)
+        share = result.plays.mean("run") / result.plays.mean("run").sum("arm")
+        for position, name in enumerate(result.player.values):
+            look: Any = {"color": style.colour(position), "marker": "o", "label": str(name)}
             below.plot(_APART, share.sel(player=name), **look)
         below.set_yscale("log")
         below.set_xticks(np.array(_APART))

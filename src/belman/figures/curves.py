@@ -41,11 +41,11 @@ class Panel:
     def parts(self, effort: Effort) -> dict[str, Part]:
         """One simulation for the players, one for the slow ones."""
         runs = effort.runs(self.runs, self.paper_runs, self.quick_runs)
-        found = {self.title: self._part(self.players, runs)}
+        result = {self.title: self._part(self.players, runs)}
         if self.slow:
             runs = effort.runs(self.slow_runs, self.paper_runs)
-            found[f"{self.title}, slow"] = self._part(self.slow, runs)
-        return found
+            result[f"{self.title}, slow"] = self._part(self.slow, runs)
+        return result
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
         design = Simulation(players, self.problem, self.horizon, runs, SEED)
@@ -90,16 +90,16 @@ class Curves(Figure):
     def draw(self, data: Data) -> Picture:
         columns = {}
         for panel in self.panels:
-            found = panel.data(data)
+            result = panel.data(data)
             columns[panel.title] = [
-                together(*(curve_data(part, name) for part in found)) for name in self.variables
+                together(*(curve_data(part, name) for part in result)) for name in self.variables
             ]
         look: Any = {"logarithmic": self.logarithmic, "ceiling": self.ceiling, "front": self.front}
         picture = draw_grid(columns, log=self.log, **look)
         if self.published:
-            place = len(self.panels) * (len(self.variables) - 1)
+            position = len(self.panels) * (len(self.variables) - 1)
             names = columns[self.panels[0].title][-1].players
-            self._draw_published(picture.axes[place], names)
+            self._draw_published(picture.axes[position], names)
         if self.bound:
             for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
                 _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))
@@ -120,8 +120,8 @@ class Curves(Figure):
             "runs": [ends[player].size for player in order],
         }
         for variable in self.variables:
-            found = [last(parts, player, variable) for player in order]
-            columns[variable.replace("_", " ")] = intervals(found)
+            result = [last(parts, player, variable) for player in order]
+            columns[variable.replace("_", " ")] = intervals(result)
         if self.against in ends:
             # xarray keeps the runs that both have played
             pairs = [ends[player] - ends[self.against] for player in order]
@@ -134,14 +134,14 @@ class Curves(Figure):
 
     def _published(self, player: str) -> str:
         """The paper's mean and band, which all readings of its BelMan share."""
-        found = self.published.get("BelMan (paper)" if player in PAPERS.values() else player)
-        return f"{found[0]:.0f} draws ({found[1]:.0f}–{found[2]:.0f})" if found else "–"
+        result = self.published.get("BelMan (paper)" if player in PAPERS.values() else player)
+        return f"{result[0]:.0f} draws ({result[1]:.0f}–{result[2]:.0f})" if result else "–"
 
     def _draw_published(self, ax: Axes, players: Sequence[str]) -> None:
         """The paper's means and bands in grey, edged as the curve they stand for, near the end."""
         grey: Any = {"color": "0.45", "zorder": 4}
-        for place, (name, (mean, low, high)) in enumerate(self.published.items()):
-            turn = (0.995 - 0.015 * place) * self.panels[0].horizon
+        for position, (name, (mean, low, high)) in enumerate(self.published.items()):
+            turn = (0.995 - 0.015 * position) * self.panels[0].horizon
             edge = style.colour(players.index(name)) if name in players else style.ink(ax)
             ax.plot([turn, turn], [low, high], linewidth=1.0, **grey)
             mark: Any = {"marker": "D", "markersize": 5.5, "markeredgecolor": edge}

@@ -184,20 +184,20 @@ class ExplorationShares(Figure):
         return {_NAME: Part(design.describe(), compute, design)}
 
     def draw(self, data: Data) -> Picture:
-        found = data[_NAME]
+        result = data[_NAME]
         figure, (left, right) = canvas(1, 2, 1.5)
-        order, places = np.argsort(-np.array(TWENTY), kind="stable"), np.arange(len(TWENTY))
-        for place, (name, mark) in enumerate(zip(_DRAWN, "osD_", strict=True)):
-            share = _shares(found, name).isel(arm=order)
+        order, positions = np.argsort(-np.array(TWENTY), kind="stable"), np.arange(len(TWENTY))
+        for position, (name, mark) in enumerate(zip(_DRAWN, "osD_", strict=True)):
+            share = _shares(result, name).isel(arm=order)
             look = {
-                "color": style.colour(place),
+                "color": style.colour(position),
                 "marker": mark,
                 "linestyle": "none",
                 "markersize": 6.0,
                 "capsize": 2.0,
             }
-            left.errorbar(places, share.mean("run"), half_width(share), label=name, **look)
-        left.set_xticks(places, [f"{TWENTY[a]:g}" for a in order], rotation=90)
+            left.errorbar(positions, share.mean("run"), half_width(share), label=name, **look)
+        left.set_xticks(positions, [f"{TWENTY[a]:g}" for a in order], rotation=90)
         left.set(
             xlabel="mean of the arm",
             ylabel="plays, relative to uniform",
@@ -205,60 +205,60 @@ class ExplorationShares(Figure):
         )
         left.set_ylim(bottom=0.0)
         left.legend()
-        draw_curves(curve_data(found, "simple_regret"), right, quartiles=False)
+        draw_curves(curve_data(result, "simple_regret"), right, quartiles=False)
         right.set(title="simple regret", ylabel="what the recommended arm lacks")
         return figure
 
     def tables(self, data: Data) -> list[Table]:
-        found = data[_NAME]
-        regret = {str(name): last([found], name, "simple_regret") for name in found.player.values}
+        result = data[_NAME]
+        regret = {str(name): last([result], name, "simple_regret") for name in result.player.values}
         names = sorted(regret, key=lambda name: float(regret[name].mean()))
-        shares = [_shares(found, name).mean("run") for name in names]
+        shares = [_shares(result, name).mean("run") for name in names]
         columns: dict[str, list[object]] = {
             "player": list(names),
             "simple regret": intervals(regret[name] for name in names),
-            "error": intervals(last([found], name, "error") * 1.0 for name in names),
+            "error": intervals(last([result], name, "error") * 1.0 for name in names),
             "least share": [float(share.min()) for share in shares],
             "largest": [float(share.max()) for share in shares],
             "of the best arm": [float(share[0]) for share in shares],
             f"runs with an arm played < {_FEW} times": [
-                float(_starved(found, name).mean()) for name in names
+                float(_starved(result, name).mean()) for name in names
             ],
         }
-        title = f"twenty arms, turn {_TURNS:,}, {found.sizes['run']:,} runs"
+        title = f"twenty arms, turn {_TURNS:,}, {result.sizes['run']:,} runs"
         return [Table(columns, f"{title}; shares are relative to uniform")]
 
 
-def _shares(found: xarray.Dataset, player: str) -> xarray.DataArray:
+def _shares(result: xarray.Dataset, player: str) -> xarray.DataArray:
     """Plays of each arm relative to uniform play, in every run."""
-    return found.plays.sel(player=player) * (len(TWENTY) / _TURNS)
+    return result.plays.sel(player=player) * (len(TWENTY) / _TURNS)
 
 
-def _starved(found: xarray.Dataset, player: str) -> xarray.DataArray:
+def _starved(result: xarray.Dataset, player: str) -> xarray.DataArray:
     """Whether a run leaves an arm with next to no plays: 1 or 0."""
-    return (found.plays.sel(player=player).min("arm") < _FEW) * 1.0
+    return (result.plays.sel(player=player).min("arm") < _FEW) * 1.0
 
 
 SHARES = ExplorationShares(**said("exploration-shares"))
 
 
 def _almost_uniform(everything: AllData) -> Judgement:
-    found = everything["exploration-shares"][_NAME]
+    result = everything["exploration-shares"][_NAME]
     pairs = ((_EXPLORE, "uniform"), (_NATURAL, _EXPLORE), (_WIDEST, _EXPLORE), (_WIDEST, "uniform"))
     causes = []
     for name, other in pairs:
-        lacks, rival = (last([found], player, "simple_regret") for player in (name, other))
+        lacks, rival = (last([result], player, "simple_regret") for player in (name, other))
         causes.append(check(f"{name}: less simple regret than {other}", lacks - rival))
     words = f"{_EXPLORE}: some runs leave an arm with fewer than {_FEW} plays (share of runs)"
-    causes.append(check(words, _starved(found, _EXPLORE), below=False))
+    causes.append(check(words, _starved(result, _EXPLORE), below=False))
     # without a pull the joint projection is the barycentre
     readings = {"joint, barycentre": _EXPLORE, "natural": _NATURAL}
-    return Judgement({each: _evenness(found, name) for each, name in readings.items()}, causes)
+    return Judgement({each: _evenness(result, name) for each, name in readings.items()}, causes)
 
 
-def _evenness(found: xarray.Dataset, player: str) -> list[Check]:
+def _evenness(result: xarray.Dataset, player: str) -> list[Check]:
     """Arms have the uniform share of plays, on average over runs and in a run."""
-    share = _shares(found, player)
+    share = _shares(result, player)
     mean = share.mean("run")
     checks = []
     fewest, most = int(np.argmin(mean.values)), int(np.argmax(mean.values))

@@ -102,8 +102,8 @@ def with_interval(mean: float, half_width: float) -> str:
     """
     if not 0.0 < half_width < math.inf:
         return number(mean) if half_width == 0.0 else f"{number(mean)} ± {number(half_width)}"
-    places = max(0, 1 - math.floor(math.log10(half_width)))
-    return f"{mean:,.{places}f} ± {half_width:,.{places}f}"
+    positions = max(0, 1 - math.floor(math.log10(half_width)))
+    return f"{mean:,.{positions}f} ± {half_width:,.{positions}f}"
 
 
 def canvas(

@@ -49,7 +49,7 @@ def figure_data(
     """The data of a figure, from disk where they are there, else computed and kept."""
     here = folder / figure.name
     here.mkdir(parents=True, exist_ok=True)
-    found = {}
+    result = {}
     for name, part in figure.parts(effort).items():
         kept = kept_part(figure, name, part, folder)
         if kept is None:
@@ -62,8 +62,8 @@ def figure_data(
                 write_atomically(path.with_suffix(".csv"), curves_csv(kept))
             kept = kept_part(figure, name, part, folder)
             assert kept is not None
-        found[name] = kept
-    return found
+        result[name] = kept
+    return result
 
 
 def _design(part: Part) -> str:

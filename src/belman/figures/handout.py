@@ -71,21 +71,21 @@ def _verdicts(title: str, about: str, judged: Sequence[tuple[Claim, Judgement]])
     top -= 0.014 * len(lines) + 0.02
     columns = (_LEFT, 0.1, 0.56, 0.7, 0.83)
     chances = (f"chance in {runs} runs" for runs in PROTOCOLS)
-    for place, head in zip(columns, ("", "claim", "the data say", *chances), strict=True):
-        page.text(place, top, head, fontweight="bold", va="top")
+    for position, head in zip(columns, ("", "claim", "the data say", *chances), strict=True):
+        page.text(position, top, head, fontweight="bold", va="top")
     said = [textwrap.wrap(claim.says, 62, break_on_hyphens=False) for claim, _ in judged]
     line = (top - 0.02 - _BOTTOM) / (sum(map(len, said)) + 2.0 * len(judged))
     y = top - 0.025
     for (claim, judgement), words in zip(judged, said, strict=True):
         below: Any = {"va": "top", "linespacing": 1.3}
-        found, reading = judgement.verdict, judgement.reading
+        result, reading = judgement.verdict, judgement.reading
         page.text(columns[0], y, str(claim.number), va="top")
         page.text(columns[1], y, claim.title, fontweight="bold", va="top")
         page.text(columns[1], y - 0.014, "\n".join(words), **below)
-        page.text(columns[2], y, str(found), color=_COLOURS[found], fontweight="bold", va="top")
+        page.text(columns[2], y, str(result), color=_COLOURS[result], fontweight="bold", va="top")
         page.text(columns[2], y - 0.014, textwrap.fill(reading, 24), **below)
-        for place, runs in zip(columns[3:], PROTOCOLS, strict=True):
-            page.text(place, y, percent(judgement.chance(runs)), va="top")
+        for position, runs in zip(columns[3:], PROTOCOLS, strict=True):
+            page.text(position, y, percent(judgement.chance(runs)), va="top")
         y -= (len(words) + 2.0) * line
     return page
 
@@ -104,8 +104,8 @@ def _checks(title: str, judged: Sequence[tuple[Claim, Judgement]]) -> Picture:
     step = (_TOP - 0.02 - _BOTTOM) / (len(rows) + 1)
     letters = min(7.0, 0.62 * step * _A4[1] * 72.0)
     before = 0
-    for place, head in zip(columns, heads, strict=True):
-        page.text(place, _TOP - 0.02, head, fontsize=letters, fontweight="bold", va="bottom")
+    for position, head in zip(columns, heads, strict=True):
+        page.text(position, _TOP - 0.02, head, fontsize=letters, fontweight="bold", va="bottom")
     for line, (claim, row) in enumerate(rows, 1):
         y = _TOP - 0.02 - line * step
         cells = (
@@ -116,7 +116,7 @@ def _checks(title: str, judged: Sequence[tuple[Claim, Judgement]]) -> Picture:
             f"{row['runs']:,} runs" if row["runs"] else "exact",
             ANSWERS[row["holds"]],
         )
-        for place, cell in zip(columns, cells, strict=True):
-            page.text(place, y, cell, fontsize=letters, va="bottom")
+        for position, cell in zip(columns, cells, strict=True):
+            page.text(position, y, cell, fontsize=letters, va="bottom")
         before = claim
     return page

@@ -57,10 +57,10 @@ def _errors(turns: int) -> xarray.Dataset:
     below, distance = [], []
     for coordinate in range(2):
         low = points[coordinate].min()
-        places = np.rint((points[coordinate] - low) / _STEP).astype(int)
-        count = len(ARMS) * int(places.max()) + 1
-        laws = [np.fft.rfft(np.bincount(places, chance), count) for chance in chances]
-        sums = np.fft.irfft(np.prod(laws, axis=0), count)
+        positions = np.rint((points[coordinate] - low) / _STEP).astype(int)
+        count = len(ARMS) * int(positions.max()) + 1
+        distributions = [np.fft.rfft(np.bincount(positions, chance), count) for chance in chances]
+        sums = np.fft.irfft(np.prod(distributions, axis=0), count)
         values = len(ARMS) * low + _STEP * np.arange(count) - truth[coordinate]
         values /= scales[coordinate]
         shares, normal = np.cumsum(sums), ndtr(values)
@@ -92,8 +92,8 @@ class CentralLimit(Figure):
         figure, panels = canvas(1, 2, 1.4, sharey=True)
         words = ("error of E[ln θ]", "error of E[ln(1 − θ)]")
         for coordinate, ax in enumerate(panels):
-            for place, turns in enumerate(TURNS):
-                shares, look = data[f"T = {turns}"].below.values[coordinate], style.colour(place)
+            for position, turns in enumerate(TURNS):
+                shares, look = data[f"T = {turns}"].below.values[coordinate], style.colour(position)
                 ax.plot(_SHOWN, shares, color=look, label=f"T = {turns:,}")
             ax.plot(_SHOWN, ndtr(_SHOWN), color=style.ink(ax), linestyle=":", label="limit")
             ax.set_xlim(-4.0, 4.0)
@@ -111,13 +111,13 @@ def _theorem_2(everything: AllData) -> Judgement:
     tests: list[Check] = []
     causes: list[Check] = []
     for turns in TURNS:
-        found = everything["central-limit"][f"T = {turns}"]
-        off = float(np.abs(found.covariance.values / limit - 1.0).max())
+        result = everything["central-limit"][f"T = {turns}"]
+        off = float(np.abs(result.covariance.values / limit - 1.0).max())
         covariance = f"T = {turns:,}: covariance off its limit, relative"
-        law = f"T = {turns:,}: distance of the distribution from its limit (Kolmogorov)"
+        distribution = f"T = {turns:,}: distance of the distribution from its limit (Kolmogorov)"
         pair = [
             Check(covariance, off, 0.0, 0.05),
-            Check(law, float(found.distance.max()), 0.0, 0.05),
+            Check(distribution, float(result.distance.max()), 0.0, 0.05),
         ]
         (tests if turns == TURNS[-1] else causes).extend(pair)
     return Judgement({"": tests}, causes)
@@ -131,11 +131,11 @@ class PerTurn(Curves):
     """Regret divided by the turn."""
 
     def draw(self, data: Data) -> Picture:
-        found = curve_data(data[self.panels[0].title])
+        result = curve_data(data[self.panels[0].title])
         figure, ax = canvas()
         lines = ("mean", "low", "high", "q25", "q75")
-        rows = {name: getattr(found, name) / found.turn for name in lines}
-        draw_curves(found._replace(**rows), ax, log=True, logarithmic=True, quartiles=False)
+        rows = {name: getattr(result, name) / result.turn for name in lines}
+        draw_curves(result._replace(**rows), ax, log=True, logarithmic=True, quartiles=False)
         ax.set_ylabel("regret per turn")
         return figure
 

@@ -88,9 +88,9 @@ def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
     names += [f"chance in {runs} runs" for runs in PROTOCOLS]
     rows = "".join(_row(names, claim, judgement) for claim, judgement in judged)
     head = "".join(f"<th scope='col'>{name}</th>" for name in names)
-    found = [judgement.verdict for _, judgement in judged]
+    result = [judgement.verdict for _, judgement in judged]
     counts = ", ".join(
-        f"{found.count(verdict)} {verdict}" for verdict in Verdict if verdict in found
+        f"{result.count(verdict)} {verdict}" for verdict in Verdict if verdict in result
     )
     content = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     table = f"<table class='words'><caption>{counts}</caption>{content}</table>"

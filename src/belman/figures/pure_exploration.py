@@ -75,13 +75,13 @@ def _by_budget(means: list[float], budget: int, runs: int, progress: bool | None
     """Error and simple regret at an eighth, a quarter, a half and the whole of the budget."""
     problem, budgets = bernoulli([0.5, *means]), [round(share * budget) for share in _SHARES]
     anytime = explore(ANYTIME, problem, runs, SEED, budget=budget, progress=progress)
-    found = [anytime.sel(turn=budgets, method="nearest").assign_coords(turn=budgets)]
+    result = [anytime.sel(turn=budgets, method="nearest").assign_coords(turn=budgets)]
     fixed = [
         explore(BUDGETED, problem, runs, SEED, budget=spent, progress=progress).isel(turn=[-1])
         for spent in budgets
     ]
-    found.append(xarray.concat([part.drop_vars("plays") for part in fixed], "turn"))
-    both = xarray.concat([part[["error", "simple_regret"]] for part in found], "player")
+    result.append(xarray.concat([part.drop_vars("plays") for part in fixed], "turn"))
+    both = xarray.concat([part[["error", "simple_regret"]] for part in result], "player")
     errors = chance_of_error(both)
     columns = {"error": errors["mean"], "error_low": errors["low"], "error_high": errors["high"]}
     lacks = both.simple_regret
@@ -97,11 +97,11 @@ def _stopped(delta: float) -> dict[str, Policy]:
 
 def _by_risk(problem: Stationary, delta: float, runs: int, progress: bool | None) -> xarray.Dataset:
     """Turns at the stop, and errors."""
-    found = explore(_stopped(delta), problem, runs, SEED, delta=delta, progress=progress)
-    errors = chance_of_error(found)
+    result = explore(_stopped(delta), problem, runs, SEED, delta=delta, progress=progress)
+    errors = chance_of_error(result)
     shortest = characteristic_time(problem).turns * math.log(1.0 / delta)
-    means = {name: found[name].mean("run") for name in ("turns", "stopped")}
-    means["turns_half"] = half_width(found.turns)
+    means = {name: result[name].mean("run") for name in ("turns", "stopped")}
+    means["turns_half"] = half_width(result.turns)
     columns = {**means, "error": errors["mean"], "error_high": errors["high"]}
     return xarray.Dataset(columns, attrs={"bound": shortest, "runs": runs})
 
@@ -111,7 +111,7 @@ class PureExploration(Figure):
     """Error above and simple regret below against the budget, and the turns at the stop."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        found: dict[str, Part] = {}
+        result: dict[str, Part] = {}
         shown = {name: repr(player) for name, player in {**ANYTIME, **BUDGETED}.items()}
         words = {"players": shown, "seed": SEED}
         runs, fewer = effort.runs(_RUNS), effort.runs(_STOPPED_RUNS)
@@ -120,7 +120,7 @@ class PureExploration(Figure):
             players = {**ANYTIME, **{who: kind(budget=budget) for who, kind in BUDGETED.items()}}
             question = Question(1, budget)
             design = Exploration(players, bernoulli([0.5, *means]), budget, runs, SEED, question)
-            found[name] = Part(described, partial(_by_budget, means, budget, runs), design)
+            result[name] = Part(described, partial(_by_budget, means, budget, runs), design)
         for name, problem in RISKY.items():
             for delta in RISKS:
                 stopped = {who: repr(player) for who, player in _stopped(delta).items()}
@@ -129,15 +129,15 @@ class PureExploration(Figure):
                 question = Question(1, 2, delta)
                 design = Exploration(_stopped(delta), problem, 2, fewer, SEED, question)
                 play = partial(_by_risk, problem, delta, fewer)
-                found[f"{name}; δ = {delta:g}"] = Part(described, play, design)
-        return found
+                result[f"{name}; δ = {delta:g}"] = Part(described, play, design)
+        return result
 
     def draw(self, data: Data) -> Picture:
         from matplotlib.lines import Line2D
 
         figure, grid = canvas(4, 4, 2.2, 3.0)
-        for place, name in enumerate(INSTANCES):
-            row, column = divmod(place, 4)
+        for position, name in enumerate(INSTANCES):
+            row, column = divmod(position, 4)
             _draw_budget(grid[row, column], data[name], "error", name)
             _draw_budget(grid[2 + row, column], data[name], "simple_regret", name)
         for row, delta in ((1, RISKS[0]), (3, RISKS[1])):
@@ -152,22 +152,22 @@ class PureExploration(Figure):
 
 
 def _look(name: str) -> dict[str, Any]:
-    place = _NAMES.index(name)
-    line = "-" if place < 6 else (0, (4, 1.5))
-    return {"color": style.colour(place), "marker": "osD^vPX*<"[place], "linestyle": line}
+    position = _NAMES.index(name)
+    line = "-" if position < 6 else (0, (4, 1.5))
+    return {"color": style.colour(position), "marker": "osD^vPX*<"[position], "linestyle": line}
 
 
-def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> None:
-    for name in (str(player) for player in found.player.values):
-        row = found.sel(player=name)
+def _draw_budget(ax: Axes, result: xarray.Dataset, variable: str, title: str) -> None:
+    for name in (str(player) for player in result.player.values):
+        row = result.sel(player=name)
         if variable == "error":
             low, high = row.error_low, row.error_high
         else:
             lacks, half = row.simple_regret, row.simple_regret_half
             low, high = lacks - half, lacks + half
-        ax.plot(found.budget, row[variable], **_look(name))
+        ax.plot(result.budget, row[variable], **_look(name))
         colour = _look(name)["color"]
-        ax.fill_between(found.budget, low, high, color=colour, alpha=0.12, linewidth=0.0)
+        ax.fill_between(result.budget, low, high, color=colour, alpha=0.12, linewidth=0.0)
     ax.set(
         xscale="log",
         title=title,
@@ -176,29 +176,33 @@ def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> 
         ylim=(0.0, None),
     )
     ax.set_xticks(
-        found.budget.values, [f"{budget:,}" for budget in found.budget.values], minor=False
+        result.budget.values, [f"{budget:,}" for budget in result.budget.values], minor=False
     )
     ax.minorticks_off()
 
 
 def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
     for height, name in enumerate(_STOPPED):
-        for place, instance in enumerate(RISKY):
-            found = data[f"{instance}; δ = {delta:g}"]
-            row = found.sel(player=name)
+        for position, instance in enumerate(RISKY):
+            result = data[f"{instance}; δ = {delta:g}"]
+            row = result.sel(player=name)
             look = {
                 **_look(name),
                 "linestyle": "none",
-                "fillstyle": "full" if place == 0 else "none",
+                "fillstyle": "full" if position == 0 else "none",
                 "capsize": 3.0,
             }
             ax.errorbar(
-                float(row.turns), -height - 0.25 * place, xerr=float(row.turns_half), **look
+                float(row.turns), -height - 0.25 * position, xerr=float(row.turns_half), **look
             )
-    for place, instance in enumerate(RISKY):
+    for position, instance in enumerate(RISKY):
         bound = float(data[f"{instance}; δ = {delta:g}"].attrs["bound"])
         ax.axvline(
-            bound, color=style.GREY, linestyle="-" if place == 0 else ":", linewidth=1.2, zorder=0
+            bound,
+            color=style.GREY,
+            linestyle="-" if position == 0 else ":",
+            linewidth=1.2,
+            zorder=0,
         )
     ax.set_yticks([-0.125 - height for height in range(len(_STOPPED))], _STOPPED)
     ax.set(xscale="log", xlabel="turns at the stop", title=f"δ = {delta:g}; grey: T* ln(1/δ)")
@@ -206,18 +210,18 @@ def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
     ax.tick_params(axis="x", labelrotation=45)
 
 
-def _table(found: xarray.Dataset, columns: Mapping[str, str], title: str) -> Table:
+def _table(result: xarray.Dataset, columns: Mapping[str, str], title: str) -> Table:
     """Players in the order of the first column, whose variables are named."""
-    order = np.argsort(found[next(iter(columns.values()))].values, kind="stable")
-    players: list[object] = [str(found.player.values[place]) for place in order]
+    order = np.argsort(result[next(iter(columns.values()))].values, kind="stable")
+    players: list[object] = [str(result.player.values[position]) for position in order]
     cells = {
-        name: [float(found[variable][place]) for place in order]
+        name: [float(result[variable][position]) for position in order]
         for name, variable in columns.items()
     }
     return Table({"player": players, **cells}, title)
 
 
-def _budget_table(name: str, found: xarray.Dataset) -> Table:
+def _budget_table(name: str, result: xarray.Dataset) -> Table:
     columns = {
         "error": "error",
         "low": "error_low",
@@ -225,17 +229,17 @@ def _budget_table(name: str, found: xarray.Dataset) -> Table:
         "simple regret": "simple_regret",
         "±": "simple_regret_half",
     }
-    row = found.isel(budget=-1)
-    title = f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs"
+    row = result.isel(budget=-1)
+    title = f"instance {name}, budget {int(row.budget):,}, {result.attrs['runs']:,} runs"
     return _table(row, columns, f"{title}; 95 % intervals")
 
 
-def _risk_table(name: str, found: xarray.Dataset) -> Table:
+def _risk_table(name: str, result: xarray.Dataset) -> Table:
     columns = {"turns": "turns", "±": "turns_half", "stopped": "stopped"}
     columns |= {"error": "error", "≤": "error_high"}
-    bound, runs = found.attrs["bound"], found.attrs["runs"]
+    bound, runs = result.attrs["bound"], result.attrs["runs"]
     title = f"Bernoulli {name}, {runs:,} runs; no rule needs much less than {bound:,.0f} turns"
-    return _table(found, columns, title)
+    return _table(result, columns, title)
 
 
 PURE_EXPLORATION = PureExploration(**said("pure-exploration"))

@@ -109,7 +109,7 @@ class ThreeQueues(Curves):
         figure, rows = canvas(2, len(_RULES), 2.2, 1.7)
         for ax, player in zip(rows[0], _RULES, strict=True):
             curves = data[_RULED].queue_regret.sel(player=player)
-            named = {f"queue {place + 1}": curves.isel(queue=place) for place in range(3)}
+            named = {f"queue {position + 1}": curves.isel(queue=position) for position in range(3)}
             _draw_means(ax, named)
             _draw_published(ax, player, curves)
             ax.set_title(f"{player}, {_RULED}")
@@ -134,20 +134,20 @@ class ThreeQueues(Curves):
 
 def _draw_means(ax: Axes, named: Mapping[str, xarray.DataArray]) -> None:
     """Means with their intervals, on a logarithmic axis of time."""
-    for place, (name, found) in enumerate(named.items()):
-        shade = style.colour(place)
+    for position, (name, result) in enumerate(named.items()):
+        shade = style.colour(position)
         band: Any = {"color": shade, "alpha": 0.3, "linewidth": 0.0}
-        low, mean, high = (found.sel(statistic=each) for each in ("low", "mean", "high"))
-        ax.fill_between(found.turn, low, high, **band)
-        ax.plot(found.turn, mean, color=shade, label=name)
-        ax.set_xlim(1, int(found.turn[-1]))
+        low, mean, high = (result.sel(statistic=each) for each in ("low", "mean", "high"))
+        ax.fill_between(result.turn, low, high, **band)
+        ax.plot(result.turn, mean, color=shade, label=name)
+        ax.set_xlim(1, int(result.turn[-1]))
     ax.set_xscale("log")
 
 
 def _draw_published(ax: Axes, player: str, curves: xarray.DataArray) -> None:
     kind, sizes = _PUBLISHED[player]
-    for queue_place, size in enumerate(sizes):
-        mean = curves.isel(queue=queue_place).sel(statistic="mean")
+    for queue_position, size in enumerate(sizes):
+        mean = curves.isel(queue=queue_position).sel(statistic="mean")
         turn = int(mean.turn[-1]) if kind == "end" else int(mean.turn[int(mean.argmax("turn"))])
         ax.plot(turn, size, marker="D", color="0.45", markersize=5.0, zorder=4, clip_on=False)
 
@@ -155,16 +155,16 @@ def _draw_published(ax: Axes, player: str, curves: xarray.DataArray) -> None:
 def _ends(panel: Panel, part: xarray.Dataset) -> Table:
     rows: list[dict[str, object]] = []
     for player in part.player.values:
-        for place in range(part.sizes["queue"]):
-            end = part.queue_regret_at.isel(mark=-1).sel(player=player).isel(queue=place)
-            mean = part.queue_regret.sel(player=player, statistic="mean").isel(queue=place)
+        for position in range(part.sizes["queue"]):
+            end = part.queue_regret_at.isel(mark=-1).sel(player=player).isel(queue=position)
+            mean = part.queue_regret.sel(player=player, statistic="mean").isel(queue=position)
             said = "–"
             if panel.title == _RULED:
                 kind, sizes = _PUBLISHED[str(player)]
-                said = f"{kind} {sizes[place]:g}"
+                said = f"{kind} {sizes[position]:g}"
             rows.append(
                 {
-                    "player": f"{player}, queue {place + 1}",
+                    "player": f"{player}, queue {position + 1}",
                     PAPER_COLUMN: said,
                     "at the end": with_interval(float(end.mean()), float(half_width(end))),
                     "peak": round(float(mean.max()), 1),
@@ -277,8 +277,8 @@ MATCHING = Queues(
 
 def _jobs(data: Data, title: str, player: str, kind: str = "mean") -> tuple[str, xarray.DataArray]:
     """Jobs in all queues, on average over a run, or in the longest queue at its worst."""
-    found = data[title][f"{kind}_backlog"].sel(player=player)
-    jobs = found.sum("queue") if kind == "mean" else found.max("queue") * 1.0
+    result = data[title][f"{kind}_backlog"].sel(player=player)
+    jobs = result.sum("queue") if kind == "mean" else result.max("queue") * 1.0
     return f"{player}, {title}", jobs
 
 

@@ -91,8 +91,8 @@ def reproduce(
         tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
         known = [claim for claim in CLAIMS if all(name in everything for name in claim.figures)]
         judged = [(claim, claim.judge(everything)) for claim in known]
-        for place, (name, future) in enumerate(drawn.items()):
-            watcher.step("drawing pictures", place, len(figures))
+        for position, (name, future) in enumerate(drawn.items()):
+            watcher.step("drawing pictures", position, len(figures))
             took[name] += future.result()
         watcher.step("drawing pictures", len(figures), len(figures))
     sections = [
@@ -137,8 +137,8 @@ def _as_data(effort: Effort, judged: Iterable[tuple[Claim, Judgement]]) -> str:
         }
         for claim, judgement in judged
     ]
-    found = {"effort": effort.name, "seed": SEED, "versions": versions(), "claims": claims}
-    return json.dumps(found, indent=1, ensure_ascii=False, default=str) + "\n"
+    result = {"effort": effort.name, "seed": SEED, "versions": versions(), "claims": claims}
+    return json.dumps(result, indent=1, ensure_ascii=False, default=str) + "\n"
 
 
 def _to_play(figure: Figure, effort: Effort, folder: Path) -> Iterable[Design]:

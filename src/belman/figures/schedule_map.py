@@ -49,16 +49,16 @@ class ScheduleMap(Figure):
     """Regret at the end, in colours that compare it with Thompson sampling's."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        found = {}
+        result = {}
         for title, problem in _PROBLEMS.items():
             for reading in PAPERS:
                 players: dict[str, Any] = {_RIVAL: Thompson()}
                 players |= {_name(each): BelMan(each, reading) for each in _schedules()}
                 design = Simulation(players, problem, _HORIZON, effort.runs(_RUNS), SEED)
-                found[f"{title}, {reading}"] = Part(
+                result[f"{title}, {reading}"] = Part(
                     design.describe(), partial(_ends, design), design
                 )
-        return found
+        return result
 
     def draw(self, data: Data) -> Picture:
         from matplotlib.patches import Rectangle
@@ -68,8 +68,10 @@ class ScheduleMap(Figure):
             for column, reading in enumerate(PAPERS):
                 ax, part = grid[row, column], data[f"{title}, {reading}"]
                 rival = float(last([part], _RIVAL).mean())
-                found = np.array([float(last([part], _name(each)).mean()) for each in _schedules()])
-                table = found.reshape(len(_CONSTANTS), len(_UNITS))
+                result = np.array(
+                    [float(last([part], _name(each)).mean()) for each in _schedules()]
+                )
+                table = result.reshape(len(_CONSTANTS), len(_UNITS))
                 ends = np.log(_MOST)
                 look: Any = {"cmap": "PuOr_r", "vmin": -ends, "vmax": ends, "origin": "lower"}
                 ax.imshow(np.log(table / rival), aspect="auto", **look)
@@ -78,10 +80,10 @@ class ScheduleMap(Figure):
                     words = f"{regret:.0f}" if regret >= 10.0 else f"{regret:.1f}"
                     shade = "white" if dark else "#1a1a1a"
                     ax.text(x, y, words, ha="center", va="center", fontsize="small", color=shade)
-                place = (_UNITS.index(1.0) - 0.5, _CONSTANTS.index(_PUBLISHED.C) - 0.5)
+                position = (_UNITS.index(1.0) - 0.5, _CONSTANTS.index(_PUBLISHED.C) - 0.5)
                 for shade, width in (("white", 6.0), (style.ink(ax), 3.0)):
                     frame: Any = {"fill": False, "edgecolor": shade, "linewidth": width}
-                    ax.add_patch(Rectangle(place, 1.0, 1.0, **frame))
+                    ax.add_patch(Rectangle(position, 1.0, 1.0, **frame))
                 ax.set_title(f"{title}\n{reading}; Thompson {rival:.1f}")
         for ax in grid[-1]:
             ax.set_xticks(range(len(_UNITS)), [f"{unit:g}" for unit in _UNITS])

@@ -71,8 +71,8 @@ def style_of(texts: Iterable[str], decimal_comma: bool) -> Style:
     for text in texts:
         if "," in text or "." in text:
             marks.add(_mark(text))
-        if found := _DAY.match(text.strip()):
-            days.add((int(found[1]), int(found[2]), int(found[3]), text.strip()[len(found[1])]))
+        if result := _DAY.match(text.strip()):
+            days.add((int(result[1]), int(result[2]), int(result[3]), text.strip()[len(result[1])]))
     told = marks & {",", "."}
     comma = "," in told if decimal_comma or len(told) == 1 else False
     comma = comma or (decimal_comma and not told and "either," in marks)
@@ -122,12 +122,12 @@ def number(cell: Any, style: Style = PLAIN) -> float:
         text = text.translate(_BETWEEN)
         if style.decimal_comma:
             text = text.replace(".", "").replace(",", ".")
-        found = float(text.replace(",", ""))
+        result = float(text.replace(",", ""))
     else:
-        found = float(cell)
-    if not math.isfinite(found):
+        result = float(cell)
+    if not math.isfinite(result):
         raise ValueError(cell)
-    return found
+    return result
 
 
 def whole(cell: Any, style: Style = PLAIN) -> int:
@@ -135,10 +135,10 @@ def whole(cell: Any, style: Style = PLAIN) -> int:
     try:
         return int(cell if isinstance(cell, str) else cell.__index__())
     except (ValueError, AttributeError):
-        found = number(cell, style)
-    if not found.is_integer() or abs(found) > 2**53:
+        result = number(cell, style)
+    if not result.is_integer() or abs(result) > 2**53:
         raise ValueError(cell)
-    return int(found)
+    return int(result)
 
 
 def seconds(cell: Any, style: Style = PLAIN) -> float:
@@ -167,8 +167,8 @@ def _iso(text: str) -> str:
     return text.replace("/", "-").removesuffix(" UTC")
 
 
-def _dated(found: re.Match[str], month_first: bool) -> datetime:
-    first, second, year, hour, minute, second_of, half = found.groups()
+def _dated(result: re.Match[str], month_first: bool) -> datetime:
+    first, second, year, hour, minute, second_of, half = result.groups()
     month, day = (first, second) if month_first else (second, first)
     at = int(hour or 0)
     if half:

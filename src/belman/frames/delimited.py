@@ -83,14 +83,14 @@ def separator(content: bytes) -> str:
     >>> separator(b"arm;spent, EUR\\nblue;1,5\\n"), separator(b"reward\\n0,5\\n") == "\\x1f"
     (';', True)
     """
-    found = {mark: _first_rows(content, mark) for mark in _SEPARATORS}
-    found = {mark: rows for mark, rows in found.items() if rows and len(rows[0]) > 1}
+    result = {mark: _first_rows(content, mark) for mark in _SEPARATORS}
+    result = {mark: rows for mark, rows in result.items() if rows and len(rows[0]) > 1}
 
     def fit(mark: str) -> tuple[int, int]:
-        width = len(found[mark][0])
-        return sum(len(row) == width for row in found[mark]), width
+        width = len(result[mark][0])
+        return sum(len(row) == width for row in result[mark]), width
 
-    return max(found, key=fit, default=_ONE_COLUMN)
+    return max(result, key=fit, default=_ONE_COLUMN)
 
 
 def _first_rows(content: bytes, mark: str) -> list[list[str]]:

@@ -100,24 +100,24 @@ class Frame:
         """Read names, as of arms: any text is one, NA and none too, but not an empty cell, which is
         an empty text where those may be.
         """
-        found = [
+        result = [
             cell.strip() if isinstance(cell, str) else "" if cells.is_missing(cell) else str(cell)
             for cell in self.cells(name)
         ]
         if not missing:
-            self._refuse(name, [i for i, text in enumerate(found) if not text], "a name")
-        return found
+            self._refuse(name, [i for i, text in enumerate(result) if not text], "a name")
+        return result
 
     def json(self, name: str) -> list[Any]:
         """Read JSON; None for missing values."""
-        found, wrong = [], []
+        result, wrong = [], []
         for i, cell in enumerate(self.cells(name)):
             try:
-                found.append(None if cells.is_missing(cell) else cells.from_json(cell))
+                result.append(None if cells.is_missing(cell) else cells.from_json(cell))
             except (ValueError, TypeError, RecursionError):
                 wrong.append(i)
         self._refuse(name, wrong, "JSON")
-        return found
+        return result
 
     def values(self, name: str) -> list[Any]:
         """Read a column of numbers as numbers, any other as texts; None for missing values."""
@@ -136,12 +136,12 @@ class Frame:
     def _floats(self, name: str, read: Callable[..., float], what: str, missing: bool) -> Floats:
         given = self.cells(name)
         try:
-            found = np.array(list(map(float, given)), dtype=np.float64)  # most columns, fast
+            result = np.array(list(map(float, given)), dtype=np.float64)  # most columns, fast
         except (ValueError, TypeError, OverflowError):
-            found = None
-        if found is None or not np.isfinite(found).all():
-            found = np.array(self._parsed(name, read, what, missing, np.nan), dtype=np.float64)
-        return found
+            result = None
+        if result is None or not np.isfinite(result).all():
+            result = np.array(self._parsed(name, read, what, missing, np.nan), dtype=np.float64)
+        return result
 
     def _parsed(
         self, name: str, read: Callable[..., Any], what: str, missing: bool, nothing: Any
@@ -151,7 +151,7 @@ class Frame:
         texts = {cell for cell in given if isinstance(cell, str)}
         style = cells.style_of(texts, self.decimal_comma)
         known: dict[Any, Any] = {}
-        found, wrong = [], []
+        result, wrong = [], []
         for i, cell in enumerate(given):
             try:
                 value = known[cell]
@@ -162,9 +162,9 @@ class Frame:
                 except (ValueError, TypeError, OverflowError):
                     wrong.append(i)
                     continue
-            found.append(value)
+            result.append(value)
         self._refuse(name, wrong, what)
-        return found
+        return result
 
     def _refuse(self, name: str, rows: Sequence[int], what: str) -> None:
         def say(i: int) -> str:
@@ -190,15 +190,15 @@ def together(*reads: Callable[[], Any]) -> list[Any]:
     belman.errors.SettingError: x.csv, row 2: arm '' is not a name
     x.csv, row 1: spent 'much' is not a number
     """
-    found, wrong = [], []
+    result, wrong = [], []
     for read in reads:
         try:
-            found.append(read())
+            result.append(read())
         except SettingError as error:
             wrong.append(str(error))
     if wrong:
         raise SettingError("\n".join(wrong))
-    return found
+    return result
 
 
 def none_for_nan(numbers: Floats) -> list[float | None]:
@@ -207,10 +207,10 @@ def none_for_nan(numbers: Floats) -> list[float | None]:
     >>> none_for_nan(np.array([1.0, np.nan]))
     [1.0, None]
     """
-    found: list[float | None] = numbers.tolist()
+    result: list[float | None] = numbers.tolist()
     for i in np.flatnonzero(np.isnan(numbers)).tolist():
-        found[i] = None
-    return found
+        result[i] = None
+    return result
 
 
 def refusal(

@@ -171,8 +171,8 @@ def _columns(names: Iterable[Any], given: Any, source: str, typed: bool = True) 
     columns = {str(name): _listed(given[name]) for name in known}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
-        raise SettingError(f"the columns of {source} are not of one length: {found}")
+        result = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
+        raise SettingError(f"the columns of {source} are not of one length: {result}")
     return Frame(source, columns, typed)
 
 
@@ -210,10 +210,10 @@ def _structs(column: Any) -> list[Any]:
 
     A struct has all of its names in every row, a row only some; a map comes as a list of pairs.
     """
-    found: list[Any] = column.to_pylist()
+    result: list[Any] = column.to_pylist()
     if not str(column.type).startswith(("struct", "map")):
-        return found
-    pairs = (row.items() if isinstance(row, Mapping) else row for row in found)
+        return result
+    pairs = (row.items() if isinstance(row, Mapping) else row for row in result)
     return [
         None if row is None else {key: value for key, value in row if value is not None}
         for row in pairs

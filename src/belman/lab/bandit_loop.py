@@ -50,7 +50,7 @@ LOST, EARNED, BEST = range(3)
 
 
 @kernel
-def keep_place(progress, run, turn, missed, mark, arm, until, lost, earned, best):
+def keep_position(progress, run, turn, missed, mark, arm, until, lost, earned, best):
     """Write down where a loop is left."""
     progress.whole[RUN], progress.whole[TURN] = run, turn
     progress.whole[MISSED], progress.whole[MARK] = missed, mark
@@ -145,7 +145,7 @@ def play_runs(
                     reveal, params, t + 1,
                 )  # fmt: skip
                 if renewed:
-                    keep_place(progress, r, t, missed, mark, arm, until, lost, earned, best)
+                    keep_position(progress, r, t, missed, mark, arm, until, lost, earned, best)
                     return r
             arm = call_address(policy_call, arm, t + 1, turn_values[t])
             luck = chance.uniform(generators[NATURE])

@@ -56,8 +56,8 @@ def in_one_block(record: Any) -> tuple[Floats, Any]:
     block = np.concatenate([array.ravel() for array in given])
     parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
     shaped = (part.reshape(array.shape) for part, array in zip(parts, given, strict=True))
-    found = (array if array.dtype == np.int64 else next(shaped) for array in every)
-    return block, with_leaves(record, found)
+    result = (array if array.dtype == np.int64 else next(shaped) for array in every)
+    return block, with_leaves(record, result)
 
 
 #: What the calls of a policy are bound to (`bind_policy`).

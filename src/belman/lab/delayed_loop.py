@@ -33,7 +33,7 @@ from belman.lab.bandit_loop import (
     Plays,
     Regret,
     Reward,
-    keep_place,
+    keep_position,
     move_on,
 )
 from belman.lab.design import Field
@@ -134,8 +134,8 @@ def draw(dealt, closed, rng):
     for a in range(dealt.size):
         total += dealt[a] if closed.size == 0 or not closed[a] else 0.0
     if total <= 0.0:
-        found, _ = any_open(dealt.size, closed, rng)
-        return found
+        result, _ = any_open(dealt.size, closed, rng)
+        return result
     left, arm = total * chance.uniform(rng), 0
     for a in range(dealt.size):
         if dealt[a] > 0.0 and (closed.size == 0 or not closed[a]):
@@ -167,7 +167,7 @@ def play_delayed(
     progress, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon, place = turn_values.size, knowledge.place
+    horizon, position = turn_values.size, knowledge.position
     for r in range(progress.whole[RUN], len(results.regret)):
         start = progress.whole[TURN]
         if progress.whole[LEFT] == 0:
@@ -195,7 +195,7 @@ def play_delayed(
                     reveal, params, t + 1,
                 )  # fmt: skip
                 if renewed:
-                    keep_place(progress, r, t, missed, mark, NO_ARM, until, lost, earned, best)
+                    keep_position(progress, r, t, missed, mark, NO_ARM, until, lost, earned, best)
                     return r
             if t % batch == 0:
                 let_happen(
@@ -205,7 +205,9 @@ def play_delayed(
             if dealt.size > 0:
                 if t % batch == 0:
                     renew_rows(family, constants, knowledge, ledger, policy_call)
-                    call_address(deal_call, batch, place[KNOWN] + 1, turn_values[place[KNOWN]])
+                    call_address(
+                        deal_call, batch, position[KNOWN] + 1, turn_values[position[KNOWN]]
+                    )
                 arm = draw(dealt, closed, generators[MIND])
             else:
                 if not frozen:
@@ -213,7 +215,9 @@ def play_delayed(
                 if not frozen or t % batch == 0:
                     renew_rows(family, constants, knowledge, ledger, policy_call)
                 shut_out(knowledge, closed, limits, frozen)
-                arm = call_address(policy_call, NO_ARM, place[KNOWN] + 1, turn_values[place[KNOWN]])
+                arm = call_address(
+                    policy_call, NO_ARM, position[KNOWN] + 1, turn_values[position[KNOWN]]
+                )
                 if not frozen:
                     restore_own(knowledge, own)
             luck, late = chance.uniform(generators[NATURE]), chance.uniform(generators[DELAYS])
@@ -231,12 +235,12 @@ def play_delayed(
                 results.regret[r, mark], results.suboptimal_draws[r, mark] = lost, missed
                 results.reward[r, mark] = earned
                 mark += 1
-            if t + 1 == clock.looks[place[LOOK]]:
+            if t + 1 == clock.looks[position[LOOK]]:
                 show(
                     family, telling, knowledge, delays, clock, now, batch,
-                    results.belief[r, place[LOOK]], results.doubt[r, place[LOOK]],
+                    results.belief[r, position[LOOK]], results.doubt[r, position[LOOK]],
                 )  # fmt: skip
-                place[LOOK] += 1
+                position[LOOK] += 1
             if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
                 return r
         results.alarm[r] = delays.alarm[0] == OFF

@@ -148,7 +148,7 @@ def _knowledge(arms: int, dimension: int) -> Knowledge:
         truth=truth,
         provisional=np.zeros((arms, 2)),
         pending=np.zeros(arms, dtype=np.int64),
-        place=np.zeros(4, dtype=np.int64),
+        position=np.zeros(4, dtype=np.int64),
         shown=shown,
         stale=np.zeros(arms, dtype=np.bool_),
         scratch=np.zeros((2, dimension)),
@@ -156,11 +156,11 @@ def _knowledge(arms: int, dimension: int) -> Knowledge:
 
 
 def _own(policy: Policy, memory: Any, dimension: int) -> Own:
-    found = own_memory(policy, memory)
+    result = own_memory(policy, memory)
     blank = Ledger.blank(np.zeros((0, dimension)))
-    if found is None:
+    if result is None:
         return Own(blank, blank, np.zeros(0))
-    return Own(found.own, Ledger.blank(np.zeros_like(found.own.beliefs)), found.fresh)
+    return Own(result.own, Ledger.blank(np.zeros_like(result.own.beliefs)), result.fresh)
 
 
 def _no_delays(arms: int) -> Delays:

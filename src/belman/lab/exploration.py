@@ -176,11 +176,11 @@ def explore(
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.5, 0.4, 0.3])
     >>> players = {"SR": belman.policies.SuccessiveRejects, "uniform": belman.Uniform()}
-    >>> found = explore(players, problem, runs=50, seed=7, budget=300)
-    >>> sorted(found.data_vars), dict(found.sizes)
+    >>> result = explore(players, problem, runs=50, seed=7, budget=300)
+    >>> sorted(result.data_vars), dict(result.sizes)
     (['error', 'plays', 'simple_regret'], {'player': 2, 'run': 50, 'turn': 300, 'arm': 3})
-    >>> found = explore([belman.policies.TrackAndStop()], problem, runs=50, seed=7, delta=0.1)
-    >>> bool(found.stopped.all()), float(found.error.mean()) <= 0.1
+    >>> result = explore([belman.policies.TrackAndStop()], problem, runs=50, seed=7, delta=0.1)
+    >>> bool(result.stopped.all()), float(result.error.mean()) <= 0.1
     (True, True)
     """
     design = _checked(players, problem, runs, seed, budget, delta, m, threshold, most)
@@ -258,12 +258,12 @@ def _dataset(design: Exploration, whole: ExplorationResults) -> xarray.Dataset:
     question = design.question
     delta = math.nan if question.delta is None else question.delta
     asked = {"m": question.m, "delta": delta, "threshold": question.threshold}
-    found = design.dataset(whole).assign_attrs(asked)
+    result = design.dataset(whole).assign_attrs(asked)
     if question.delta is None:
-        return found.drop_vars("turns")
+        return result.drop_vars("turns")
     words = {"long_name": "whether it stopped before the last turn"}
-    stopped = (found.turns < question.horizon).assign_attrs(words)
-    return found.isel(turn=0, drop=True).assign(stopped=stopped)
+    stopped = (result.turns < question.horizon).assign_attrs(words)
+    return result.isel(turn=0, drop=True).assign(stopped=stopped)
 
 
 @kernel

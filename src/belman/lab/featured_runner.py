@@ -199,8 +199,8 @@ def play_featured(
 
 def scene_of(problem: Any) -> Featured:
     """The arms with features of a problem, be its rewards late or not."""
-    found: Featured = problem.problem if problem.late else problem
-    return found
+    result: Featured = problem.problem if problem.late else problem
+    return result
 
 
 class FeaturedRunner:

@@ -189,30 +189,30 @@ def match_favourites(weights, open_rows, open_columns, rng, matched):
 @kernel
 def _what_is_left(weights, open_columns, rng, matched):
     """The free column of the largest weight, the last of those next to equal; −1 if none is."""
-    best, found, equal = -np.inf, NOBODY, 0
+    best, result, equal = -np.inf, NOBODY, 0
     for k in range(weights.size):
         free = open_columns[k]
         for other in range(matched.size):
             free = free and matched[other] != k
-        if free and found != NOBODY and weights[k] == weights[found]:
+        if free and result != NOBODY and weights[k] == weights[result]:
             equal += 1
             if chance.below(rng, equal) == 0:
-                found = k
-        elif free and (found == NOBODY or weights[k] >= best - _EQUAL):
-            best, found, equal = max(best, weights[k]), k, 1
-    return found
+                result = k
+        elif free and (result == NOBODY or weights[k] >= best - _EQUAL):
+            best, result, equal = max(best, weights[k]), k, 1
+    return result
 
 
 @kernel
 def _favourite(weights, open_columns, rng):
     """The open column of the largest weight, equals drawn uniformly; −1 if none is open."""
-    best, found, equal = -np.inf, NOBODY, 0
+    best, result, equal = -np.inf, NOBODY, 0
     for k in range(weights.size):
         if open_columns[k]:
-            if found == NOBODY or weights[k] > best:
-                best, found, equal = weights[k], k, 1
+            if result == NOBODY or weights[k] > best:
+                best, result, equal = weights[k], k, 1
             elif weights[k] == best:
                 equal += 1
                 if chance.below(rng, equal) == 0:
-                    found = k
-    return found
+                    result = k
+    return result

@@ -160,8 +160,8 @@ def bind_policy(
 
 def values_of_turns(policy: Policy, arms: int, horizon: int) -> Floats:
     """What a policy computes of every turn beforehand, as kernels take it."""
-    found = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
-    return np.ascontiguousarray(found, dtype=np.float64)
+    result = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
+    return np.ascontiguousarray(result, dtype=np.float64)
 
 
 @kernel

@@ -119,13 +119,13 @@ class _Scene:
     """Arms with features; means are those of rewards."""
 
     def __init__(self, problem: Problem, rng: NDArray[np.uint64]) -> None:
-        self._problem = found = scene_of(problem)
-        self._features = np.zeros((found.arms, found.features))
-        self._eta, self.means = np.zeros(found.arms), np.zeros(found.arms)
-        held = {"numbers": found.numbers, "table": found.table, "rng": rng}
-        held["truth"] = np.zeros(found.truth_size)
-        self.begin = entry(begin_scene, scene=found.scene).hold(**held)
-        self._meet = entry(meet, scene=found.scene).hold(
+        self._problem = result = scene_of(problem)
+        self._features = np.zeros((result.arms, result.features))
+        self._eta, self.means = np.zeros(result.arms), np.zeros(result.arms)
+        held = {"numbers": result.numbers, "table": result.table, "rng": rng}
+        held["truth"] = np.zeros(result.truth_size)
+        self.begin = entry(begin_scene, scene=result.scene).hold(**held)
+        self._meet = entry(meet, scene=result.scene).hold(
             **held, features=self._features, eta=self._eta
         )
 
@@ -184,13 +184,13 @@ class _Post:
         """What is told at a turn, the first of a batch."""
         if turn % self.batch:
             return []
-        found: list[_Ticket] = []
+        result: list[_Ticket] = []
         for when in range(max(turn - self.batch + 1, 0), turn + 1):
-            found += self._coming[when]
+            result += self._coming[when]
         times, window = self._clock.times, self._clock.window
         ended = [one for one in self._open if times[one.turn] + window <= times[turn]]
         self._open = self._open[len(ended) :]
-        return [one for one in found + ended if one.turn not in self._void]
+        return [one for one in result + ended if one.turn not in self._void]
 
     def lose(self, arm: int) -> None:
         """What is out of an arm is void."""

@@ -1,8 +1,8 @@
 """The compiled loop of queues: a player beside the genie, on the same arrivals and the same luck.
 
 Nature gives every queue two uniforms a turn: its arrivals, and the luck of whichever server turns
-to it. The luck goes through the quantile function of that server's law, so a better server never
-does worse in the same turn.
+to it. The luck goes through the quantile function of that server's distribution, so a better server
+never does worse in the same turn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROLES = 4
 Int32 = NDArray[np.int32]
 _LATE = f"mean number of jobs in each of {BATCHES} parts of the last half"
 _WAITING = "mean turns from arrival to end; jobs still there count with their age"
-_MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with chance 1e-26
+_MOST = 10_000  # arrivals in a turn; a Poisson distribution of rate 1 exceeds 25 with chance 1e-26
 
 
 class Site(NamedTuple):
@@ -115,7 +115,7 @@ class QueueResults(NamedTuple):
 
 @kernel
 def arrivals_at(rate, poisson, uniform):
-    """The number of arrivals at that quantile of a Poisson or Bernoulli law."""
+    """The number of arrivals at that quantile of a Poisson or Bernoulli distribution."""
     if not poisson:
         return 1 if uniform >= 1.0 - rate else 0
     term = math.exp(-rate)
@@ -230,7 +230,9 @@ def genie_turn(family, constants, site, system, scratch, rng):
 
 @kernel
 def start(family, constants, site, generators, system, scratch):
-    """The queues in their stationary law under the genie: geometric draws, or after a burn-in."""
+    """The queues in their stationary distribution under the genie: geometric draws, or after a
+    burn-in.
+    """
     for u in range(site.rates.size):
         uniform, ratio = chance.uniform(generators[WORLD]), site.ratios[u]
         system.jobs[u] = int(math.log(uniform) / math.log(ratio)) if ratio > 0.0 else 0

@@ -50,7 +50,7 @@ class QueueRunner:
             by_length=problem.weighting == "length",
             favourites=problem.matching == "favourites",
             shared=problem.shared,
-            poisson=problem.arrival_law == "poisson",
+            poisson=problem.arrival_distribution == "poisson",
             burn_in=burn_in,
             theta=problem.parameters,
             throughput=problem.throughput,

@@ -51,12 +51,12 @@ def run(
     with progress_bar(len(design.players) * design.runs * design.horizon, progress) as screen:
         if kept is not None:
             screen.say("reading the store")
-            found = set()
+            result = set()
             for task, results in kept.read(todo):
                 enter(task, results)
-                found.add(task)
+                result.add(task)
                 screen.advance(task.runs * design.horizon)
-            todo = [task for task in todo if task not in found]
+            todo = [task for task in todo if task not in result]
         for task, results in _done(design, todo, executor, workers, screen):
             enter(task, results)
             if kept is not None:

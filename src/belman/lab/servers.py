@@ -68,8 +68,8 @@ class LeastLoaded(_Rule):
         return self._least(range(self.size), counts), None
 
     def _least(self, among: Any, counts: list[int]) -> int:
-        loads = [counts[place] / self.problem.slots[place] for place in among]
-        best = [place for place, load in zip(among, loads, strict=True) if load == min(loads)]
+        loads = [counts[position] / self.problem.slots[position] for position in among]
+        best = [position for position, load in zip(among, loads, strict=True) if load == min(loads)]
         return best[self.generator.integers(len(best))] if len(best) > 1 else best[0]
 
 
@@ -94,14 +94,16 @@ class KnowsAll(_Rule):
     def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any] | None:
         """The best that is free, or none."""
         problem = self.problem
-        free = [place for place in range(self.size) if counts[place] < problem.slots[place]]
+        free = [
+            position for position in range(self.size) if counts[position] < problem.slots[position]
+        ]
         if not free:
             return None
 
-        def cost(place: int) -> float:
-            chance = problem.failures[place]
+        def cost(position: int) -> float:
+            chance = problem.failures[position]
             fails = chance(now) if callable(chance) else chance
-            return float(self.seconds[job_class][place]) / max(1.0 - fails, 1e-9)
+            return float(self.seconds[job_class][position]) / max(1.0 - fails, 1e-9)
 
         return min(free, key=cost), None
 
@@ -150,15 +152,15 @@ class ServerLoop:
 
     def _run_until(self, time: float) -> None:
         while self.events and self.events[0][0] <= time:
-            now, _, place, (job, sent, note) = heapq.heappop(self.events)
-            self.working[place] -= 1
-            self.counts[place] -= 1
-            success = not self.problem.fails(place, job, now)
+            now, _, position, (job, sent, note) = heapq.heappop(self.events)
+            self.working[position] -= 1
+            self.counts[position] -= 1
+            success = not self.problem.fails(position, job, now)
             self.player.ended(note, now - sent, success, now)
-            seconds = float(job.seconds[place])
-            self.served.append(Served(place, job.job_class, job.time, now, seconds, success))
-            if self.at_servers[place]:
-                self._begin(place, self.at_servers[place].popleft(), now)
+            seconds = float(job.seconds[position])
+            self.served.append(Served(position, job.job_class, job.time, now, seconds, success))
+            if self.at_servers[position]:
+                self._begin(position, self.at_servers[position].popleft(), now)
             self._send(now)
 
     def _send(self, now: float) -> None:
@@ -169,18 +171,18 @@ class ServerLoop:
             if chosen is None:
                 return
             self.common.popleft()
-            place, note = chosen
-            self.counts[place] += 1
-            if self.working[place] < self.problem.slots[place]:
-                self._begin(place, (job, now, note), now)
+            position, note = chosen
+            self.counts[position] += 1
+            if self.working[position] < self.problem.slots[position]:
+                self._begin(position, (job, now, note), now)
             else:
-                self.at_servers[place].append((job, now, note))
+                self.at_servers[position].append((job, now, note))
 
-    def _begin(self, place: int, sent: tuple[Arrival, float, Any], now: float) -> None:
-        self.working[place] += 1
+    def _begin(self, position: int, sent: tuple[Arrival, float, Any], now: float) -> None:
+        self.working[position] += 1
         self.order += 1
-        end = now + float(sent[0].seconds[place])
-        heapq.heappush(self.events, (end, self.order, place, sent))
+        end = now + float(sent[0].seconds[position])
+        heapq.heappush(self.events, (end, self.order, position, sent))
 
 
 def simulate_players(
@@ -197,22 +199,22 @@ def simulate_players(
     if not players:
         raise SettingError(f"players={listing(players)} names nobody")
     shape = (len(players), runs)
-    found = {name: np.zeros(shape) for name in MEASURES}
+    result = {name: np.zeros(shape) for name in MEASURES}
     shares = np.zeros((*shape, len(problem.names)))
     busy = np.zeros_like(shares)
     by_class = np.zeros((*shape, len(problem.arrivals)))
     for run in range(runs):
         sequence = np.random.SeedSequence([seed, run])
         arrivals = problem.jobs(jobs, np.random.default_rng(sequence))
-        for place, make in enumerate(players.values()):
+        for position, make in enumerate(players.values()):
             player = make(problem, int(sequence.generate_state(1, np.uint32)[0]))
             served = ServerLoop(problem, player).play(arrivals)
             for measure, measured in _measured(served).items():
-                found[measure][place, run] = measured
-            shares[place, run], busy[place, run] = _by_server(served, problem)
-            by_class[place, run] = _by_class(served, problem)
+                result[measure][position, run] = measured
+            shares[position, run], busy[position, run] = _by_server(served, problem)
+            by_class[position, run] = _by_class(served, problem)
     dims = ("player", "run")
-    values: dict[str, Any] = {name: (dims, array) for name, array in found.items()}
+    values: dict[str, Any] = {name: (dims, array) for name, array in result.items()}
     values["share"], values["utilisation"] = ((*dims, "server"), shares), ((*dims, "server"), busy)
     values["class_response_mean"] = ((*dims, "job_class"), by_class)
     coordinates = {
@@ -229,22 +231,22 @@ def _measured(served: Served) -> dict[str, float]:
     span = served.ended.max() - served.arrived.min()
     waiting = response - served.seconds
     p95, p99 = np.quantile(response, (0.95, 0.99))
-    found = (success.sum() / span, response.mean(), p95, p99, waiting.mean(), 1.0 - success.mean())
-    return dict(zip(MEASURES, map(float, found), strict=True))
+    result = (success.sum() / span, response.mean(), p95, p99, waiting.mean(), 1.0 - success.mean())
+    return dict(zip(MEASURES, map(float, result), strict=True))
 
 
 def _by_server(served: Served, problem: Servers) -> tuple[Any, Any]:
     """Each server's share of the jobs, and of its slots' time that it worked."""
-    place, size = served.server, len(problem.names)
+    position, size = served.server, len(problem.names)
     span = served.ended.max() - served.arrived.min()
-    shares = np.bincount(place, minlength=size) / place.size
-    worked = np.bincount(place, weights=served.seconds, minlength=size)
+    shares = np.bincount(position, minlength=size) / position.size
+    worked = np.bincount(position, weights=served.seconds, minlength=size)
     return shares, worked / (span * np.array(problem.slots))
 
 
 def _by_class(served: Served, problem: Servers) -> Any:
     names = list(problem.arrivals)
-    place = np.array([names.index(name) for name in served.job_class])
-    counts = np.bincount(place, minlength=len(names))
-    sums = np.bincount(place, weights=served.ended - served.arrived, minlength=len(names))
+    position = np.array([names.index(name) for name in served.job_class])
+    counts = np.bincount(position, minlength=len(names))
+    sums = np.bincount(position, weights=served.ended - served.arrived, minlength=len(names))
     return np.divide(sums, counts, out=np.full(len(names), np.nan), where=counts > 0)

@@ -130,8 +130,8 @@ def simulate(
     {'player': 1, 'run': 10, 'turn': 100, 'arm': 2}
     """
     design = _checked(players, problem, horizon, runs, seed)
-    found = design.dataset(run(design, executor, workers, store, progress))
-    return found.isel(dict.fromkeys(problem.without, 0), drop=True)
+    result = design.dataset(run(design, executor, workers, store, progress))
+    return result.isel(dict.fromkeys(problem.without, 0), drop=True)
 
 
 def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: int) -> Simulation:

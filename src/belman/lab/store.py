@@ -58,13 +58,13 @@ class Store:
         wanted = json.loads(json.dumps(design.describe() | code))
         store = f"store {self._path}"
         if not record.exists():
-            self._found(record, json.dumps(wanted, indent=1), store)
+            self._result(record, json.dumps(wanted, indent=1), store)
         try:
-            found = dict(json.loads(record.read_text(encoding="utf-8")))
+            result = dict(json.loads(record.read_text(encoding="utf-8")))
         except (ValueError, TypeError):
             damage = f"is damaged: {_DESIGN} is not JSON (choose another path)"
             raise StateError(f"{store} {damage}") from None
-        differing = [name for name in wanted | found if found.get(name) != wanted.get(name)]
+        differing = [name for name in wanted | result if result.get(name) != wanted.get(name)]
         if differing == ["sources"]:
             raise StateError(
                 f"{store} was made by other code than that of now, whose results may differ "
@@ -74,7 +74,7 @@ class Store:
             names = f"it differs in {', '.join(differing)} (choose another path)"
             raise StateError(f"{store} belongs to another design: {names}")
 
-    def _found(self, record: Path, design: str, store: str) -> None:
+    def _result(self, record: Path, design: str, store: str) -> None:
         """Write the design into a new directory, or one that a process made and then was killed.
 
         Of several processes, the first one's design stays.
@@ -108,8 +108,8 @@ class Store:
         """Wait until the chunks of a task are on the disk (Zarr keeps them in c/player/chunk/…)."""
         array = self._path / name / "c"
         for number in range(task.first // self._chunk, -(-(task.first + task.runs) // self._chunk)):
-            place = array / str(task.player) / str(number)
-            for path in (*place.rglob("*"), place, place.parent, array, array.parent):
+            position = array / str(task.player) / str(number)
+            for path in (*position.rglob("*"), position, position.parent, array, array.parent):
                 with contextlib.suppress(OSError):  # a chunk of zeros is not written
                     sync(path)
 

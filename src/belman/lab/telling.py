@@ -34,7 +34,7 @@ from belman.policies.memory import Floats
 AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS
 DELAYS = 3  # the generator of delays, after those of the bandit
 NONE, VOID = -1, -2
-KNOWN, CLOSING, LOOK, CELL = 0, 1, 2, 3  # of `Knowledge.place`
+KNOWN, CLOSING, LOOK, CELL = 0, 1, 2, 3  # of `Knowledge.position`
 OFF = 1  # `Delays.alarm` once delays were found to differ
 
 
@@ -65,7 +65,9 @@ class Knowledge(NamedTuple):
     truth: Ledger
     provisional: Floats  # (K, 2)
     pending: NDArray[np.int64]  # (K)
-    place: NDArray[np.int64]  # (4): rewards learnt, next window to close, next look, cell of time
+    position: NDArray[
+        np.int64
+    ]  # (4): rewards learnt, next window to close, next look, cell of time
     shown: Ledger
     stale: NDArray[np.bool_]  # (K)
     scratch: Floats  # (2, D)
@@ -94,7 +96,7 @@ def clear(knowledge, delays, tickets, prior):
         delays.counts.successes[a] = 0
         delays.counts.silent[a, :] = 0
         delays.counts.complete[a, :] = 0
-    knowledge.place[:] = 0
+    knowledge.position[:] = 0
     delays.counts.told[:] = 0
     delays.counts.delays[:] = 0
     delays.counts.watch[:] = 0
@@ -108,7 +110,7 @@ def learn(family, constants, knowledge, hear_call, heard, arm, reward):
     """A reward becomes part of the truth, and is told to policies that keep more than beliefs."""
     record(family, constants, knowledge.truth, arm, reward)
     knowledge.stale[arm] = True
-    knowledge.place[KNOWN] += 1
+    knowledge.position[KNOWN] += 1
     if heard.size > 0:
         heard[0] = reward
         call_address(hear_call, arm, NO_TURN, 0.0)
@@ -168,24 +170,24 @@ def let_happen(
     if telling >= EARLY:
         for t in range(since, turn + 1):
             tell(family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, t)
-    while telling != AT_ONCE and knowledge.place[CLOSING] < turn:
-        ticket = knowledge.place[CLOSING]
+    while telling != AT_ONCE and knowledge.position[CLOSING] < turn:
+        ticket = knowledge.position[CLOSING]
         if clock.times[ticket] + clock.window > now:
             break
         close(
             family, constants, telling, knowledge, delays, tickets, clock, hear_call, heard, ticket
         )
-        knowledge.place[CLOSING] += 1
+        knowledge.position[CLOSING] += 1
     cell = int(now / clock.width)
-    if telling == EARLY and cell > knowledge.place[CELL] and delays.alarm[0] != OFF:
-        knowledge.place[CELL] = cell
+    if telling == EARLY and cell > knowledge.position[CELL] and delays.alarm[0] != OFF:
+        knowledge.position[CELL] = cell
         count_open(knowledge, delays, clock, now)
 
 
 @kernel
 def lose_sight(knowledge, delays, tickets, prior, clock, arm: int, turn: int):
     """The place of an arm is taken: what is known of it, and what is out, is gone."""
-    for ticket in range(knowledge.place[CLOSING], turn):
+    for ticket in range(knowledge.position[CLOSING], turn):
         if tickets.arm[ticket] == arm and tickets.delay[ticket] != VOID:
             if tickets.delay[ticket] >= 0:
                 where = slot(delays.counts, int(clock.times[ticket] / clock.width))

@@ -47,7 +47,9 @@ def least_kl_from_arms(family, constants, total, arms, pull, pseudobelief, eta):
 
 @kernel
 def least_kl_to_arms(family, constants, total, arms, pull, pseudobelief, eta):
-    """argmin_b Σ_a KL(b ‖ b_a): the law whose natural parameters are the average of the arms'."""
+    """argmin_b Σ_a KL(b ‖ b_a): the distribution whose natural parameters are the average of the
+    arms'.
+    """
     for i in range(total.size):
         eta[i] = total[i] / arms
     family.belief.from_natural(constants, eta, pseudobelief)

@@ -68,10 +68,10 @@ def attained(known: Known, best: float, rewards: int, total: float) -> Attained 
     >>> attained(of, 0.6, 11_000, 6_300.0).sentence[:53]
     'Earned 95 % of what was attainable (93–98 %): the bes'
     """
-    (laws, rows), units = tabulated(known.family, known.beliefs), known.units
+    (distributions, rows), units = tabulated(known.family, known.beliefs), known.units
     if not rewards or units.minimise:
         return None
-    lows, highs = laws.mean_intervals(rows, 0.5 * _RISK / len(rows))
+    lows, highs = distributions.mean_intervals(rows, 0.5 * _RISK / len(rows))
     low, high = (float(units.shown(float(np.max(ends)))) for ends in (lows, highs))
     if not 0.0 < low <= best <= high < math.inf:
         return None

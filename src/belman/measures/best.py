@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import kernel
-from belman.measures.lift import OWN, MeanLaws, Units, quantile_at_score
+from belman.measures.lift import OWN, MeanDistributions, Units, quantile_at_score
 
 Floats = NDArray[np.float64]
 
@@ -143,7 +143,7 @@ def best_share(family, constants, beliefs, scratch):
     return best, shares[best] / total if total > 0.0 else 1.0
 
 
-def best_probabilities(family: MeanLaws, beliefs: Floats) -> Floats:
+def best_probabilities(family: MeanDistributions, beliefs: Floats) -> Floats:
     """Compute the probability that each arm is the best, accurate to 1e-3.
 
     Parameters
@@ -200,7 +200,7 @@ def _fill_quantiles(family, constants, beliefs, scores, out):
             out[a, i] = quantile_at_score(family, constants, beliefs[a], 0.0, 1.0, scores[i])
 
 
-def _quantiles(family: MeanLaws, beliefs: Floats, scores: Floats) -> Floats:
+def _quantiles(family: MeanDistributions, beliefs: Floats, scores: Floats) -> Floats:
     """The means of each arm (a row) at some normal scores."""
     out = np.empty((len(beliefs), scores.size))
     family.enter(_fill_quantiles, beliefs=beliefs, scores=scores, out=out)
@@ -237,7 +237,7 @@ def _integrate_loss(family, constants, beliefs, tops, leader, cuts, nodes, weigh
             out[0] += half * weights[i] * mine * (1.0 - others)
 
 
-def expected_losses(family: MeanLaws, beliefs: Floats, units: Units = OWN) -> Floats:
+def expected_losses(family: MeanDistributions, beliefs: Floats, units: Units = OWN) -> Floats:
     """Compute the expected loss of choosing each arm now, given independent beliefs.
 
     Parameters
@@ -269,15 +269,15 @@ def expected_losses(family: MeanLaws, beliefs: Floats, units: Units = OWN) -> Fl
     contends = _quantiles(family, rows, _SCORES[-1:])[:, 0] > lowest
     contends[leader] = True  # also where all of its quantiles are one
     contenders = np.flatnonzero(contends)
-    place = int(np.searchsorted(contenders, leader))
+    position = int(np.searchsorted(contenders, leader))
     quantiles = _quantiles(family, rows[contenders], _SCORES)
     loss = np.zeros(1)
     family.enter(
         _integrate_loss,
         beliefs=rows[contenders],
         tops=quantiles[:, -1].copy(),
-        leader=place,
-        cuts=_cuts(quantiles, place),
+        leader=position,
+        cuts=_cuts(quantiles, position),
         nodes=_NODES,
         weights=_WEIGHTS,
         out=loss,

@@ -63,10 +63,10 @@ def log_better(bets: ArmBets, arm: int, base: int | None = None, *, least: bool 
     """
     row, turned = bets.row(arm, base)
     side = -1 if turned != least else 1
-    found = _stakes(bets, row, 0.0, side) - _LOG2
+    result = _stakes(bets, row, 0.0, side) - _LOG2
     if bets.kind == "amount":
-        found = min(found, _asymptotic_odds(bets, row, side))
-    return found
+        result = min(result, _asymptotic_odds(bets, row, side))
+    return result
 
 
 def difference(
@@ -79,11 +79,11 @@ def difference(
     """
     row, turned = bets.row(arm, base)
     delta = _delta(bets, level, comparisons)
-    found = _asymptotic_difference(bets, row, delta)
+    result = _asymptotic_difference(bets, row, delta)
     if bets.kind != "amount":
-        found = _difference(bets, row, delta, found.middle)
+        result = _difference(bets, row, delta, result.middle)
     width = bets.high - bets.low if bets.kind != "amount" else 1.0
-    middle, low, high = (width * end for end in found)
+    middle, low, high = (width * end for end in result)
     return Interval(-middle, -high, -low) if turned else Interval(middle, low, high)
 
 
@@ -125,11 +125,11 @@ def lift(
     delta = _delta(bets, level, comparisons)
     if bets.kind == "range" and bets.low < 0.0:
         return None
-    found = (_asymptotic_ratio if bets.kind == "amount" else _ratio)(bets, row, delta)
+    result = (_asymptotic_ratio if bets.kind == "amount" else _ratio)(bets, row, delta)
     if turned:
-        ends = (found.middle, found.high, found.low)
-        found = Interval(*(1.0 / end if end > 0.0 else math.inf for end in ends))
-    return Interval(*(end - 1.0 for end in found))
+        ends = (result.middle, result.high, result.low)
+        result = Interval(*(1.0 / end if end > 0.0 else math.inf for end in ends))
+    return Interval(*(end - 1.0 for end in result))
 
 
 def _delta(bets: ArmBets, level: float, comparisons: int | None) -> float:
@@ -202,14 +202,14 @@ def against_ratio(bets: ArmBets, row: int) -> Callable[[float, int], float]:
     def log_capital(ratio: float, side: int) -> float:
         bound = max(ratio if side > 0 else max(1.0, ratio), 1e-12)
         total, squares = side * _total(sums, ratio) / bound, _squares(sums, ratio) / bound**2
-        found = ANY_STAKES.log_average(kappa * total - costs * squares, 1) - _LOG2
+        result = ANY_STAKES.log_average(kappa * total - costs * squares, 1) - _LOG2
         if bets.kind != "rate":
-            return found
-        place = math.log(ratio) if ratio > 0.0 else -math.inf
-        if abs(place) > RATIOS.points[-1]:
-            return found - _LOG2
-        wins = float(RATIOS.between(curve, np.array([place]), bend)[0])
-        return float(np.logaddexp(found, whole - wins)) - _LOG2
+            return result
+        position = math.log(ratio) if ratio > 0.0 else -math.inf
+        if abs(position) > RATIOS.points[-1]:
+            return result - _LOG2
+        wins = float(RATIOS.between(curve, np.array([position]), bend)[0])
+        return float(np.logaddexp(result, whole - wins)) - _LOG2
 
     return log_capital
 

@@ -179,17 +179,17 @@ class ArmBets:
         """Count outcomes in the order of their decisions; `chances` are a row each, or one for
         all. Those that were decided together have one number.
         """
-        places = np.asarray(arms, dtype=np.int64)
+        positions = np.asarray(arms, dtype=np.int64)
         values = self._checked(np.asarray(rewards, dtype=np.float64))
         table = np.asarray(chances, dtype=np.float64)
         if table.ndim == 1:
-            table = np.broadcast_to(table, (places.size, table.size))
+            table = np.broadcast_to(table, (positions.size, table.size))
         begun = 0
-        while begun < places.size:
+        while begun < positions.size:
             room = _CHUNK if number is not None else min(max(int(self._until()), 1), _CHUNK)
-            part = slice(begun, min(begun + room, places.size))
+            part = slice(begun, min(begun + room, positions.size))
             guess = self._guess_for(number, part.stop - begun)
-            self._count_many(places[part], table[part], values[part], times, guess)
+            self._count_many(positions[part], table[part], values[part], times, guess)
             if number is None:
                 self._advance()
             begun = part.stop
@@ -238,13 +238,13 @@ class ArmBets:
         return (rewards - self.low) / (self.high - self.low)
 
     def _chances(self, chances: Chances) -> Floats:
-        found = np.zeros(self.arms)
+        result = np.zeros(self.arms)
         if isinstance(chances, Mapping):
-            for place, chance in chances.items():
-                found[place] = chance
+            for position, chance in chances.items():
+                result[position] = chance
         else:
-            found[: len(chances)] = chances
-        return found
+            result[: len(chances)] = chances
+        return result
 
     def _count(self, arm: int, chances: Floats, u: float, times: float, guess: int) -> None:
         """Count one outcome `times` times."""

@@ -74,13 +74,13 @@ class Grid:
             right[i, i - 1 : i + 2] = 1.0 / h[i - 1], -1.0 / h[i - 1] - 1.0 / h[i], 1.0 / h[i]
         left[0, :3] = h[1], -h[0] - h[1], h[0]
         left[-1, -3:] = h[-1], -h[-1] - h[-2], h[-2]
-        found: Floats = np.linalg.solve(left, right).astype(np.float64)
-        return found
+        result: Floats = np.linalg.solve(left, right).astype(np.float64)
+        return result
 
     def bend(self, curve: Floats) -> Floats:
         """Return the second derivatives of a curve at the points."""
-        found: Floats = self._curvature @ curve
-        return found
+        result: Floats = self._curvature @ curve
+        return result
 
     def slope(self, curve: Floats) -> float:
         """Return the slope of a curve at 0."""
@@ -92,17 +92,17 @@ class Grid:
     def between(self, curve: Floats, sizes: Floats, second: Floats | None = None) -> Floats:
         """Return a curve, given at the points, at other sizes within the grid."""
         bent = self.bend(curve) if second is None else second
-        place = np.clip(np.searchsorted(self.points, sizes) - 1, 0, POINTS - 2)
-        width = self.points[place + 1] - self.points[place]
-        b = (sizes - self.points[place]) / width
+        position = np.clip(np.searchsorted(self.points, sizes) - 1, 0, POINTS - 2)
+        width = self.points[position + 1] - self.points[position]
+        b = (sizes - self.points[position]) / width
         a = 1.0 - b
-        found: Floats = (
-            a * curve[place]
-            + b * curve[place + 1]
-            + (a * (a * a - 1.0) * bent[place] + b * (b * b - 1.0) * bent[place + 1])
+        result: Floats = (
+            a * curve[position]
+            + b * curve[position + 1]
+            + (a * (a * a - 1.0) * bent[position] + b * (b * b - 1.0) * bent[position + 1])
             * (width * width / 6.0)
         )
-        return found
+        return result
 
     def log_average(self, curve: Floats, side: int = 0) -> float:
         """Return ln of the average of exp(curve) over the prior: of all sizes, or of those on one
@@ -131,19 +131,19 @@ class Grid:
     @cached_property
     def _widths(self) -> dict[int, Floats]:
         """What the trapezoidal rule weighs every point by: of all, and on each side of 0."""
-        found = {}
+        result = {}
         for side, part in _PARTS.items():
             steps = 0.5 * np.diff(self.points[part])
-            found[side] = np.append(steps, 0.0) + np.insert(steps, 0, 0.0)
-        return found
+            result[side] = np.append(steps, 0.0) + np.insert(steps, 0, 0.0)
+        return result
 
 
 def _log_normals(sizes: Floats, prior: Prior) -> Floats:
-    """Return ln of the density of the normal laws of a prior, mixed."""
+    """Return ln of the density of the normal distributions of a prior, mixed."""
     scales, weights = (np.array(part)[:, None] for part in zip(*prior, strict=True))
     heights = weights / (scales * math.sqrt(2.0 * math.pi))
-    found: Floats = np.log(np.sum(heights * np.exp(-0.5 * (sizes / scales) ** 2), axis=0) + _TINY)
-    return found
+    result: Floats = np.log(np.sum(heights * np.exp(-0.5 * (sizes / scales) ** 2), axis=0) + _TINY)
+    return result
 
 
 def crossing(above: Callable[[float], float], inside: float, step: float, end: float) -> float:
@@ -172,13 +172,13 @@ def crossing(above: Callable[[float], float], inside: float, step: float, end: f
         between = (near * beyond - far * value) / (beyond - value)
         if not min(near, far) < between < max(near, far):
             between = 0.5 * (near + far)
-        found = above(between)
-        if abs(found) < 1e-6 or abs(far - near) < 1e-12 * max(abs(far), abs(near)):
+        result = above(between)
+        if abs(result) < 1e-6 or abs(far - near) < 1e-12 * max(abs(far), abs(near)):
             return between
-        if found < 0.0:
-            near, value, beyond = between, found, beyond * (0.5 if before < 0 else 1.0)
+        if result < 0.0:
+            near, value, beyond = between, result, beyond * (0.5 if before < 0 else 1.0)
             before = -1
         else:
-            far, beyond, value = between, found, value * (0.5 if before > 0 else 1.0)
+            far, beyond, value = between, result, value * (0.5 if before > 0 else 1.0)
             before = 1
     return 0.5 * (near + far)

@@ -4,7 +4,7 @@ Each arm's rewards, in their order, are told to a bank of hazards (`policies/cha
 evidence is the logarithm of how much better its members of some hazard predicted them than the one
 of none, all weighed as at first; it is positive where rewards speak for changes. Numbers that are
 all 0 and 1 are read as Bernoulli rewards, others by their ranks among the rewards of the arm, from
-0 to 1: whatever their law, it is then the same, and no outlier is taken for a change.
+0 to 1: whatever their distribution, it is then the same, and no outlier is taken for a change.
 """
 
 from __future__ import annotations
@@ -127,19 +127,19 @@ def check_drift(
     if len(names) != values.size:
         raise SettingError(f"{values.size} rewards have {len(names)} arms: give one for each")
     binary = bool(np.isin(values, (0.0, 1.0)).all())
-    places: dict[Hashable, list[int]] = {}
+    positions: dict[Hashable, list[int]] = {}
     for i, name in enumerate(names):
-        places.setdefault(name, []).append(i)
-    found, done = [], 0
-    for name, own in places.items():
+        positions.setdefault(name, []).append(i)
+    result, done = [], 0
+    for name, own in positions.items():
 
         def told(count: int, before: int = done) -> None:
             if progress is not None:
                 progress(before + count)
 
-        found.append(_course(name, values[own], binary, told))
+        result.append(_course(name, values[own], binary, told))
         done += len(own)
-    return DriftCheck("bernoulli" if binary else "ranks", tuple(found))
+    return DriftCheck("bernoulli" if binary else "ranks", tuple(result))
 
 
 def ranks(values: Floats) -> Floats:
@@ -148,9 +148,9 @@ def ranks(values: Floats) -> Floats:
     >>> ranks(np.array([7.0, 1e9, 7.0, 3.0])).tolist()
     [0.5, 1.0, 0.5, 0.0]
     """
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
     below = np.cumsum(counts) - 0.5 * counts
-    return ((below - below[0]) / max(below[-1] - below[0], 1.0))[places]
+    return ((below - below[0]) / max(below[-1] - below[0], 1.0))[positions]
 
 
 def _course(name: Hashable, own: Floats, binary: bool, told: Callable[[int], None]) -> ArmCourse:

@@ -37,13 +37,13 @@ def earned(known: Known, rewards: int, total: float) -> Earned:
     >>> from belman.families import Bernoulli
     >>> beliefs = np.array([[31.0, 71.0], [61.0, 41.0]])
     >>> told = (np.array([100.0, 100.0]), np.array([30.0, 60.0]), np.array([30.0, 60.0]))
-    >>> found = earned(Known(Bernoulli(), ["a", "b"], np.ones((2, 2)), beliefs, *told), 200, 90.0)
-    >>> [round(number, 2) for number in found[1:]]
+    >>> result = earned(Known(Bernoulli(), ["a", "b"], np.ones((2, 2)), beliefs, *told), 200, 90.0)
+    >>> [round(number, 2) for number in result[1:]]
     [90.0, 90.2, 77.25, 103.15]
     """
-    (laws, rows), units = tabulated(known.family, known.beliefs), known.units
-    means = [units.shown(laws.expected_reward(row)) for row in rows]
-    low, high = laws.mean_intervals(rows, 0.025)
+    (distributions, rows), units = tabulated(known.family, known.beliefs), known.units
+    means = [units.shown(distributions.expected_reward(row)) for row in rows]
+    low, high = distributions.mean_intervals(rows, 0.025)
     with np.errstate(invalid="ignore"):  # what is infinite has no spread
         spread = abs(units.slope) * (np.asarray(high) - np.asarray(low)) / (2.0 * _SCORE)
     mean = math.fsum(means) / len(means) if np.isfinite(means).all() else float(np.sum(means))

@@ -1,10 +1,10 @@
-"""By how much an arm beats control: the law of a difference and of a ratio of two means.
+"""By how much an arm beats control: the distribution of a difference and of a ratio of two means.
 
 Under independent beliefs P(μ_a − μ_c ≤ x) = ∫ F_a(x + Q_c(u)) du, an integral over the quantiles of
 one arm. It is taken over the narrower belief, in the normal score z of u = Φ(z) and by the
 trapezoidal rule: the integrand is then as smooth as the normal density, and the rule gains digits
-as fast as its step is halved. Ends of an interval are roots of that law, found between the ends
-that two single intervals allow.
+as fast as its step is halved. Ends of an interval are roots of that distribution, found between the
+ends that two single intervals allow.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from belman.special import normal_cdf
 Floats = NDArray[np.float64]
 
 _FAR = 1e300
-_REACH = 8.0  # scores beyond which a law has no more than 1e-15
+_REACH = 8.0  # scores beyond which a distribution has no more than 1e-15
 _NODES = 512  # intervals of the finest rule …
 _COARSEST = 32  # … and of the first
-_ENOUGH = 1e-6  # a change of the law at which its rule is fine enough
+_ENOUGH = 1e-6  # a change of the distribution at which its rule is fine enough
 _CLOSE = 1e-7  # to the level of a quantile
 _ULP = 2.0**-52
-#: What is asked of the law: the difference, its share of control's mean, or the difference beside
-#: 0, in steps that numbers can just tell apart (beliefs may crowd at an end of the range).
+#: What is asked of the distribution: the difference, its share of control's mean, or the difference
+#: beside 0, in steps that numbers can just tell apart (beliefs may crowd at an end of the range).
 _ABSOLUTE, _RELATIVE, _BESIDE_ZERO = 0, 1, 2
 _STEPS = 64
 _INSIDE = 0.87  # of a pair's spread: where its ends are, if both means are normal
 
 
-class MeanLaws(Protocol):
-    """What is asked of a family where only the laws of means count."""
+class MeanDistributions(Protocol):
+    """What is asked of a family where only the distributions of means count."""
 
     @property
     def mean_range(self) -> tuple[float, float]: ...
@@ -170,8 +170,8 @@ def _quantile(
     family, constants, arm, control, offset, slope, level, kind, over_control, quantiles, low, high,
     guess, density,
 ):  # fmt: skip
-    """The lift at a level, between ends where the law is below it and above it: by secants, from a
-    guess and what the density may be there, and halfway where these leave the ends.
+    """The lift at a level, between ends where the distribution is below it and above it: by
+    secants, from a guess and what the density may be there, and halfway where these leave the ends.
     """
     x, rise, last, before = guess, density, guess, 0.0
     for i in range(_STEPS):
@@ -253,7 +253,7 @@ def _lift(family, constants, arm, control, offset, slope, score, positive, quant
 
 
 def lift(
-    family: MeanLaws,
+    family: MeanDistributions,
     belief: Sequence[float] | Floats,
     control: Sequence[float] | Floats,
     level: float = 0.95,
@@ -279,8 +279,8 @@ def lift(
         The difference, its share of control's mean, and the chance that the arm is better.
 
     >>> from belman.families import Bernoulli
-    >>> found = lift(Bernoulli(), (331.0, 9671.0), (301.0, 9701.0))
-    >>> round(found.beats, 4), [round(share, 3) for share in found.relative]
+    >>> result = lift(Bernoulli(), (331.0, 9671.0), (301.0, 9701.0))
+    >>> round(result.beats, 4), [round(share, 3) for share in result.relative]
     (0.8876, [0.1, -0.057, 0.283])
     """
     from scipy.special import ndtri

@@ -96,8 +96,8 @@ def attainable(problem: Problem, horizon: int, *, draws: int = 1_000, seed: int 
         If the arms have no prior, or one whose beliefs are not those of the family.
 
     >>> from belman.problems import random_bernoulli
-    >>> found = attainable(random_bernoulli(2), 50)
-    >>> round(found.rewards, 3), round(found.regret, 3), found.exact
+    >>> result = attainable(random_bernoulli(2), 50)
+    >>> round(result.rewards, 3), round(result.regret, 3), result.exact
     (31.997, 1.337, True)
     """
     if not isinstance(problem, RandomStationary) or problem.between is not None:

@@ -1,10 +1,10 @@
 """What the rewards of one arm say against a mean, so that one may look at any time.
 
 Rewards of an arm are independent whatever the policy does. So the likelihood of all of them under a
-mixture of laws, over their likelihood under the true law, is a martingale that starts at 1: by
-Ville's inequality it ever reaches 1/δ with a chance of at most δ. The means at which it is below
-1/δ are a confidence sequence. A martingale here is a function of the mean, least at its `centre`
-and growing from there to both `ends`.
+mixture of distributions, over their likelihood under the true distribution, is a martingale that
+starts at 1: by Ville's inequality it ever reaches 1/δ with a chance of at most δ. The means at
+which it is below 1/δ are a confidence sequence. A martingale here is a function of the mean, least
+at its `centre` and growing from there to both `ends`.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def mixture(
     Gaussian rewards of unknown variance the likelihood is the largest over all variances.
 
     >>> from belman.families import Bernoulli
-    >>> found = mixture(Bernoulli(), (1.0, 1.0), (4.0, 8.0), 10.0, 0.3)
-    >>> round(found.log(0.9), 4), round(found.log(0.3), 4)
+    >>> result = mixture(Bernoulli(), (1.0, 1.0), (4.0, 8.0), 10.0, 0.3)
+    >>> round(result.log(0.9), 4), round(result.log(0.3), 4)
     (9.2488, -1.0767)
     """
     bare = family.of if isinstance(family, Mirror) else family
-    if isinstance(bare, Bounded):  # a law that is not known is bet on as a coin
+    if isinstance(bare, Bounded):  # a distribution that is not known is bet on as a coin
         coin = Bernoulli() if bare is family else Mirror(Bernoulli())
         return mixture(coin, bare.as_coin(prior), bare.as_coin(belief), plays, average)
     if plays <= 0.0:
@@ -114,7 +114,7 @@ def mixture(
 
 
 def _divergence(family: Family) -> Callable[[float, float], float]:
-    """d(μ, μ′) of a family, with its law at hand: thousands of them make one interval."""
+    """d(μ, μ′) of a family, with its distribution at hand: thousands of them make one interval."""
     if not family.closed_form:
         return family.reward_divergence
     kernel, constants = family.kernels.d, family.constants
@@ -145,8 +145,8 @@ def _least(family: Family, log: Callable[[float], float], belief: Floats) -> flo
     from scipy.optimize import minimize_scalar
 
     low, high = (family.mean_quantile(belief, 1e-9, upper=upper) for upper in (False, True))
-    found = minimize_scalar(log, bounds=(low, high), method="bounded", options={"xatol": 1e-9})
-    return float(found.x)
+    result = minimize_scalar(log, bounds=(low, high), method="bounded", options={"xatol": 1e-9})
+    return float(result.x)
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,11 @@
-"""The law of each arm's mean as a table, where a family's own law of the mean is an integral.
+"""The distribution of each arm's mean as a table, where a family's own distribution of the mean is
+an integral.
 
-A report asks the law of a mean thousands of times: at the nodes of integrals, on the way to roots.
-For purchases of log-normal amounts one answer takes a double integral. So the law is asked at some
-forty points, at steps of about `_RISE` of the normal score z(v) = Φ⁻¹(F(eᵛ)), which is smooth and
-nearly straight, and read between them by a cubic spline; chances are right to 1e-5.
+A report asks the distribution of a mean thousands of times: at the nodes of integrals, on the way
+to roots. For purchases of log-normal amounts one answer takes a double integral. So the
+distribution is asked at some forty points, at steps of about `_RISE` of the normal score z(v) =
+Φ⁻¹(F(eᵛ)), which is smooth and nearly straight, and read between them by a cubic spline; chances
+are right to 1e-5.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from belman.engine import LATER, Bundle, entry, kernel
 from belman.families.family import Family
-from belman.measures.lift import MeanLaws
+from belman.measures.lift import MeanDistributions
 from belman.special import normal_cdf, normal_quantile
 
 Floats = NDArray[np.float64]
@@ -44,8 +46,8 @@ def _score(family, constants, belief, v):
 
 @kernel
 def _walk(family, constants, belief, start, side, logs, scores):
-    """Fill points from `start` to one end of the law, at steps of about the same rise of the score;
-    return how many.
+    """Fill points from `start` to one end of the distribution, at steps of about the same rise of
+    the score; return how many.
     """
     v, step, count = start, 0.02, 0
     before = _score(family, constants, belief, v)
@@ -65,7 +67,7 @@ def _walk(family, constants, belief, start, side, logs, scores):
 
 
 @kernel
-def _place(row, column, value):
+def _position(row, column, value):
     """The last point of a table whose number in this column is at most a value."""
     low, high = 0, int(row[_COUNT]) - 1
     while high - low > 1:
@@ -79,7 +81,7 @@ def _place(row, column, value):
 
 @kernel
 def _score_at(row, v):
-    at = _place(row, 0, v)
+    at = _position(row, 0, v)
     last = _FIRST + _COLUMNS * (int(row[_COUNT]) - 1)
     if v > row[last]:  # straight beyond the ends
         return row[last + 1] + row[last + 2] * (v - row[last])
@@ -110,7 +112,7 @@ def mean_quantile(constants, row, level, upper):
     elif score <= row[_FIRST + 1]:
         v = row[_FIRST] + (score - row[_FIRST + 1]) / row[_FIRST + 2]
     else:
-        at = _place(row, 1, score)
+        at = _position(row, 1, score)
         low, high = row[at], row[at + _COLUMNS]
         v = low + (high - low) * (score - row[at + 1]) / (row[at + _COLUMNS + 1] - row[at + 1])
         for _ in range(30):
@@ -168,14 +170,14 @@ def _table(family: Family, belief: tuple[float, ...]) -> Floats:
     """Return the table of a belief of a family of positive means."""
     from scipy.interpolate import CubicSpline  # half a second, for those who ask such a family
 
-    row, found = np.array(belief), []
+    row, result = np.array(belief), []
     expected = family.expected_reward(row)
     start = math.log(min(max(expected, 1e-300), 1e300))
     for side in (-1.0, 1.0):
         logs, scores = np.empty(_ROOM), np.empty(_ROOM)
         count = family.enter(_walk, belief=row, start=start, side=side, logs=logs, scores=scores)
-        found.append(np.array([logs[:count], scores[:count]]))
-    points = np.concatenate([found[0][:, ::-1], found[1]], axis=1)
+        result.append(np.array([logs[:count], scores[:count]]))
+    points = np.concatenate([result[0][:, ::-1], result[1]], axis=1)
     spline = CubicSpline(*points)
     cubic, square, slope = spline.c[:3]
     ends = [float(spline(points[0, -1], 1)), 0.0, 0.0]
@@ -187,15 +189,16 @@ def _table(family: Family, belief: tuple[float, ...]) -> Floats:
     return table
 
 
-def tabulated(family: Family, beliefs: Floats) -> tuple[MeanLaws, Floats]:
+def tabulated(family: Family, beliefs: Floats) -> tuple[MeanDistributions, Floats]:
     """Return what to ask for means in the place of a family and its beliefs, one a row; these
     themselves where they answer at once.
 
     >>> from belman.families import Money
     >>> shop = Money(typical=30.0)
     >>> belief = np.array([30.5, 970.5, 3.4, 30.05, 18.0, 19.0])
-    >>> laws, tables = tabulated(shop, belief[None, :])
-    >>> mine, own = laws.mean_intervals(tables, 0.025), shop.mean_intervals(belief[None, :], 0.025)
+    >>> distributions, tables = tabulated(shop, belief[None, :])
+    >>> mine, own = distributions.mean_intervals(tables, 0.025), shop.mean_intervals(belief[None,
+    :], 0.025)
     >>> round(float(mine[0][0]), 3), round(float(own[0][0]), 3)
     (0.897, 0.897)
     """

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import kernel
-from belman.measures.lift import MeanLaws, quantile_at_score
+from belman.measures.lift import MeanDistributions, quantile_at_score
 from belman.policies.thompson.thompson import chances_of_largest
 
 Floats = NDArray[np.float64]
@@ -24,8 +24,8 @@ _SCORES = np.concatenate([[-5.0, -4.0, -3.5], np.arange(-3.0, 3.01, 0.25), [3.5,
 def _fill_quantiles(family, constants, beliefs, prices, scores, out):
     for a in range(len(beliefs)):
         for i in range(scores.size):
-            found = quantile_at_score(family, constants, beliefs[a], 0.0, 1.0, scores[i])
-            out[a, i] = found - prices[a]
+            result = quantile_at_score(family, constants, beliefs[a], 0.0, 1.0, scores[i])
+            out[a, i] = result - prices[a]
 
 
 @kernel
@@ -41,7 +41,7 @@ def _fill_levels(family, constants, beliefs, prices, points, low, high, out):
                 out[a, i] = family.mean_cdf(constants, beliefs[a], points[i] + prices[a])
 
 
-def worth_most(family: MeanLaws, beliefs: Floats, prices: Floats) -> Floats:
+def worth_most(family: MeanDistributions, beliefs: Floats, prices: Floats) -> Floats:
     """Compute the probability that each arm's expected reward less its price is the largest.
 
     Parameters

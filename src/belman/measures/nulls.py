@@ -84,14 +84,14 @@ class Nulls:
         right = np.clip(np.searchsorted(self.rates, seen), 1, len(self.rates) - 1)
         low, high = self.rates[right - 1], self.rates[right]
         part = np.clip((seen - low) / (high - low), 0.0, 1.0)
-        found = np.zeros(len(statistic))
+        result = np.zeros(len(statistic))
         for i in range(len(self.rates)):
             weight = np.where(right == i, part, np.where(right - 1 == i, 1.0 - part, 0.0))
             some = weight > 0.0
             if some.any():
-                place = np.searchsorted(self.ordered[i], statistic[some] - TIE)
-                found[some] += weight[some] * self.tails[i][place]
-        return found
+                position = np.searchsorted(self.ordered[i], statistic[some] - TIE)
+                result[some] += weight[some] * self.tails[i][position]
+        return result
 
     def statistic(self, ends: Ends, better: Floats) -> Floats:
         """1 − the p-value of every arm."""

@@ -56,8 +56,8 @@ class Plan:
         ndarray
             Days by run; infinite where it was not decided.
         """
-        found = self.played[name]
-        return np.where(found.decided, found.turns / self.per_day, math.inf)
+        result = self.played[name]
+        return np.where(result.decided, result.turns / self.per_day, math.inf)
 
     def decided_by(self, name: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the share of runs that are decided by given days.
@@ -111,8 +111,8 @@ class Plan:
         float
             A share.
         """
-        found = self.played[name]
-        return float(((found.turns <= self.fixed) & found.right).mean())
+        result = self.played[name]
+        return float(((result.turns <= self.fixed) & result.right).mean())
 
     @property
     def false_stops(self) -> float:
@@ -129,8 +129,8 @@ class Plan:
         most = self.horizon / self.per_day
         parts = [
             f"goal {name} decides in {_days(self.spans(name)[1], most)} in half of the runs and "
-            f"gives away {found.lost.mean():,.0f} {self._unit} until then"
-            for name, found in self.played.items()
+            f"gives away {result.lost.mean():,.0f} {self._unit} until then"
+            for name, result in self.played.items()
         ]
         over = f"{100.0 * self.baseline:.4g} %" if self.deviation is None else f"{self.baseline:g}"
         words = f"To find a lift of {100.0 * self.lift:.4g} % over {over}"
@@ -169,14 +169,14 @@ class Plan:
 
     def _until(self, name: str) -> float:
         """Days until as many runs as the power says were decided rightly."""
-        found = self.played[name]
-        days = np.where(found.right, found.turns / self.per_day, math.inf)
+        result = self.played[name]
+        days = np.where(result.right, result.turns / self.per_day, math.inf)
         return float(np.quantile(days, self.power, method="higher"))
 
     def table(self) -> Table:
         """One row a goal."""
         rows = list(self.played)
-        found = [self.played[name] for name in rows]
+        result = [self.played[name] for name in rows]
         ends = [self.spans(name) for name in rows]
         return Table(
             {
@@ -185,27 +185,27 @@ class Plan:
                 "10 %": [end[0] for end in ends],
                 "90 %": [end[2] for end in ends],
                 f"found in {self.fixed_days:,.3g} days": [self.found_by_then(n) for n in rows],
-                "decided": [float(one.decided.mean()) for one in found],
-                "right": [_mean(one.right[one.decided]) for one in found],
-                f"{self._unit} lost": [float(one.lost.mean()) for one in found],
+                "decided": [float(one.decided.mean()) for one in result],
+                "right": [_mean(one.right[one.decided]) for one in result],
+                f"{self._unit} lost": [float(one.lost.mean()) for one in result],
             },
-            f"{len(found[0].turns):,} runs, up to {self.horizon / self.per_day:,.3g} days",
+            f"{len(result[0].turns):,} runs, up to {self.horizon / self.per_day:,.3g} days",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; days that never came are null."""
         goals = {}
-        for name, found in self.played.items():
-            chosen = found.right[found.decided]
+        for name, result in self.played.items():
+            chosen = result.right[result.decided]
             goals[name] = {
                 "days": {
                     key: value if math.isfinite(value) else None
                     for key, value in zip(("q10", "median", "q90"), self.spans(name), strict=True)
                 },
                 "found_in_fixed_days": self.found_by_then(name),
-                "decided": float(found.decided.mean()),
+                "decided": float(result.decided.mean()),
                 "right": _mean(chosen) if chosen.size else None,
-                "lost": float(found.lost.mean()),
+                "lost": float(result.lost.mean()),
             }
         names = ("baseline", "lift", "arms", "risk", "power", "deviation", "per_day")
         return {
@@ -316,8 +316,8 @@ def plan(
     SettingError
         If a setting is invalid.
 
-    >>> found = plan(0.2, 0.5, arms=2, per_day=500, runs=50)
-    >>> list(found.played), bool(found.played["decide"].decided.all())
+    >>> result = plan(0.2, 0.5, arms=2, per_day=500, runs=50)
+    >>> list(result.played), bool(result.played["decide"].decided.all())
     (['decide', 'both', 'earn'], True)
     """
     _check(baseline, lift, arms, risk, per_day, runs, power, deviation)

@@ -44,13 +44,13 @@ def offsets_of(horizon: int, middle: int) -> NDArray[np.int64]:
     """Compute where the states with n₁ plays of a first arm and n₂ of a middle one begin in the
     array of a dynamic programme over counts; its length is at [horizon + 1, 0].
     """
-    found, place = np.zeros((horizon + 2, middle + 1), dtype=np.int64), 0
+    result, position = np.zeros((horizon + 2, middle + 1), dtype=np.int64), 0
     for n in range(horizon + 1):
         for m in range(min(middle, horizon - n) + 1):
-            found[n, m] = place
-            place += (n + 1) * (m + 1) * (horizon - n - m + 1)
-    found[horizon + 1, 0] = place
-    return found
+            result[n, m] = position
+            position += (n + 1) * (m + 1) * (horizon - n - m + 1)
+    result[horizon + 1, 0] = position
+    return result
 
 
 class Bound(NamedTuple):
@@ -124,14 +124,14 @@ def _plan(pay, prices, best, played, spare):
 @kernel
 def _bounds(
     prior, share, first: float, steps: int, start, offsets, value, rng, pay, prices, best, played,
-    spare, seen, found,
+    spare, seen, result,
 ):  # fmt: skip
     """Fill the least bound of every truth, and the means of its arms after all their rewards."""
-    for i in range(found.size):
+    for i in range(result.size):
         for a in range(len(pay)):
             theta = chance.beta(rng, prior[0], prior[1])
             seen[i, a] = _pay(prior, share, theta, offsets, value, rng, pay[a])
-        found[i] = np.inf
+        result[i] = np.inf
         for t in range(start.size):
             prices[t] = start[t]
         for step in range(steps):
@@ -141,7 +141,7 @@ def _bounds(
                 spare[t] = 1.0
             for a in range(len(pay)):
                 total += _plan(pay[a], prices, best, played, spare)
-            found[i] = min(found[i], total)
+            result[i] = min(result[i], total)
             size = first / (1.0 + 0.1 * step)
             for t in range(start.size):
                 prices[t] = max(prices[t] - size * spare[t], 0.0)
@@ -172,16 +172,16 @@ class Relaxation:
         """Bounds on what can be earned of some truths, and the means of their arms in the end."""
         horizon = self.horizon
         entry(_value)(prior=self.prior, prices=prices, offsets=self._offsets, value=self._value)
-        found, seen = np.empty(draws), np.empty((draws, self.arms))
+        result, seen = np.empty(draws), np.empty((draws, self.arms))
         entry(_bounds)(
             prior=self.prior, share=float(share), first=_STEP, steps=_STEPS, start=prices,
             offsets=self._offsets, value=self._value, rng=rng, pay=self._pay,
             prices=np.zeros(horizon, dtype=np.float32),
             best=np.zeros(horizon + 1, dtype=np.float32),
             played=np.zeros((horizon, horizon), dtype=np.bool_), spare=np.zeros(horizon),
-            seen=seen, found=found,
+            seen=seen, result=result,
         )  # fmt: skip
-        return found, seen
+        return result, seen
 
     def bound(self, draws: int, seed: int) -> Bound:
         """The bound as an average over truths."""
@@ -192,10 +192,10 @@ class Relaxation:
         ordered = np.sort(known, axis=1)[:, -2:]
         pilot = max(_PILOT, draws // 4)
         prices, share = self._chosen(ordered[:, 1], ordered.mean(axis=0), pilot, seed)
-        found, seen = self.of_truths(prices, share, draws, chance.generator(seed))
+        result, seen = self.of_truths(prices, share, draws, chance.generator(seed))
         level = float(prices.mean())
         means = _traits(known, level).mean(axis=0)
-        rest = _unexplained(found, self.horizon * (_traits(seen, level) - means))
+        rest = _unexplained(result, self.horizon * (_traits(seen, level) - means))
         error = _SCORE * float(rest.std(ddof=1)) / math.sqrt(draws)
         return Bound(float(rest.mean()), error)
 
@@ -213,9 +213,9 @@ class Relaxation:
         @functools.cache
         def tried(at: tuple[int, ...]) -> float:
             rng = chance.generator(seed, 1)
-            found, seen = self.of_truths(line(at), _GRID[2][at[2]], draws, rng)
+            result, seen = self.of_truths(line(at), _GRID[2][at[2]], draws, rng)
             rows = np.column_stack([np.ones(draws), np.sort(seen, axis=1)[:, -2:] - means])
-            return float(np.linalg.lstsq(rows, found, rcond=1e-8)[0][0])
+            return float(np.linalg.lstsq(rows, result, rcond=1e-8)[0][0])
 
         at: tuple[int, ...] = _MIDDLE
         moved = True
@@ -241,13 +241,13 @@ def _traits(means: Floats, level: float) -> Floats:
     )
 
 
-def _unexplained(found: Floats, traits: Floats) -> Floats:
+def _unexplained(result: Floats, traits: Floats) -> Floats:
     """Values without what traits of mean 0 explain of them, by coefficients of the other half."""
-    if len(found) < 8 * traits.shape[1]:
-        return found
-    out, even = found.copy(), np.arange(len(found)) % 2 == 0
+    if len(result) < 8 * traits.shape[1]:
+        return result
+    out, even = result.copy(), np.arange(len(result)) % 2 == 0
     for half in (even, ~even):
         rows = np.column_stack([np.ones((~half).sum()), traits[~half]])
-        slopes = np.linalg.lstsq(rows, found[~half], rcond=1e-8)[0][1:]
+        slopes = np.linalg.lstsq(rows, result[~half], rcond=1e-8)[0][1:]
         out[half] -= traits[half] @ slopes
     return out

@@ -2,7 +2,7 @@
 
 A run is unstable if at its end more jobs wait than with the genie by 1 % of the horizon, or if its
 backlog grows significantly over the last half: Mann and Kendall's test for a trend in the means of
-twenty parts, which needs no law and no slope.
+twenty parts, which needs no distribution and no slope.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
     }
     order = np.argsort(mean.values, kind="stable")
     columns = {
-        "player": [str(result.player.values[place]) for place in order],
+        "player": [str(result.player.values[position]) for position in order],
         "queue regret": mean.values[order].tolist(),
         "±": half.values[order].tolist(),
         "unstable": share.values[order].tolist(),

@@ -211,10 +211,10 @@ class Report:
         return sentences.verdict(self)
 
     def __getitem__(self, arm: Hashable) -> ArmReport:
-        for found in self.arms:
-            if found.arm == arm:
-                return found
-        raise ArmError(unknown("arm", arm, [found.arm for found in self.arms], "this report has"))
+        for result in self.arms:
+            if result.arm == arm:
+                return result
+        raise ArmError(unknown("arm", arm, [result.arm for result in self.arms], "this report has"))
 
     def table(self) -> Table:
         """Return the report as a table.
@@ -238,19 +238,19 @@ class Report:
                 *(arm.beside_control(self.relative) for arm in self.arms), strict=True
             )
             style = sentences.percent if self.relative else sentences.plain
-            columns["lift"] = [style(found.middle) if found else "–" for found in chosen]
-            columns["lift low"] = [style(found.low) if found else "–" for found in chosen]
-            columns["lift high"] = [style(found.high) if found else "–" for found in chosen]
+            columns["lift"] = [style(result.middle) if result else "–" for result in chosen]
+            columns["lift low"] = [style(result.low) if result else "–" for result in chosen]
+            columns["lift high"] = [style(result.high) if result else "–" for result in chosen]
             columns["P(beats control)"] = [
-                math.nan if found is None else round(found.beats, 6) for found in lifts
+                math.nan if result is None else round(result.beats, 6) for result in lifts
             ]
             columns["lift at any look"] = [
-                f"{style(found[0])} to {style(found[1])}" if found else "–" for found in ends
+                f"{style(result[0])} to {style(result[1])}" if result else "–" for result in ends
             ]
         else:
             columns["at any look"] = [
-                f"{found.anytime[0]:.4g} to {found.anytime[1]:.4g}" if found.anytime else "–"
-                for found in self.arms
+                f"{result.anytime[0]:.4g} to {result.anytime[1]:.4g}" if result.anytime else "–"
+                for result in self.arms
             ]
         columns["P(best)"] = [round(arm.chance_best, 6) for arm in self.arms]
         columns["expected loss"] = [arm.expected_loss for arm in self.arms]
@@ -302,7 +302,9 @@ class Report:
         return report_page.section(self)
 
     def __str__(self) -> str:
-        alarms = [f"! {found.sentence} {found.look_at}" for found in self.findings if found.alarm]
+        alarms = [
+            f"! {result.sentence} {result.look_at}" for result in self.findings if result.alarm
+        ]
         said = map(for_terminal, (self.sentence, *alarms, *self.notes))
         return "\n".join([next(said), str(self.table()), *said])
 
@@ -321,16 +323,16 @@ def plain(value: Any) -> Any:
 
 
 def _arm(arm: ArmReport) -> dict[str, Any]:
-    found = {name: plain(value) for name, value in vars(arm).items() if name != "lift"}
-    found["lift"] = None
+    result = {name: plain(value) for name, value in vars(arm).items() if name != "lift"}
+    result["lift"] = None
     if arm.lift is not None:
         parts = (("absolute", arm.lift.absolute), ("relative", arm.lift.relative))
-        found["lift"] = {
+        result["lift"] = {
             name: part and {"middle": plain(part.middle), "credible": plain(part[1:])}
             for name, part in parts
         }
-        found["lift"]["beats"] = arm.lift.beats
-    return found
+        result["lift"]["beats"] = arm.lift.beats
+    return result
 
 
 def report(
@@ -341,7 +343,7 @@ def report(
     findings: Sequence[Finding] = (),
     most: int | None = None,
     bets: ArmBets | None = None,
-    places: Sequence[int] | None = None,
+    positions: Sequence[int] | None = None,
 ) -> Report:
     """Make the report of what is known, beside a control if there is one.
 
@@ -368,7 +370,7 @@ def report(
         Bets on rewards as the user counts them: lifts at any look and separation come from them
         where chances are known of most outcomes. They hold whatever the prior, also if rates
         change, and for all comparisons at once.
-    places
+    positions
         The places of the arms in the bets.
 
     Returns
@@ -381,10 +383,10 @@ def report(
     if control is not None and control not in arms:
         play = f"there are {listing(arms)}{nearest(control, arms)}"
         raise ArmError(f"control={control!r} is not one of the arms: {play}")
-    laws, rows = tabulated(known.family, known.beliefs)
-    chances = best_probabilities(laws, rows)
-    losses = expected_losses(laws, rows, units)
-    ends = zip(*laws.mean_intervals(rows, 0.5 * delta), strict=True)
+    distributions, rows = tabulated(known.family, known.beliefs)
+    chances = best_probabilities(distributions, rows)
+    losses = expected_losses(distributions, rows, units)
+    ends = zip(*distributions.mean_intervals(rows, 0.5 * delta), strict=True)
     without = known.faded or no_mixture(known.family)
     base = None if control is None else arms.index(control)
     rule = stop_when or Sure(level)
@@ -392,18 +394,18 @@ def report(
     full = set(np.argsort(-chances, kind="stable")[:shown].tolist())
     if full:
         full.add(base)
-    wagers = _Wagers.of(known, bets, places, base)
+    wagers = _Wagers.of(known, bets, positions, base)
     martingales = None
     if not without and not (wagers and wagers.bets.kind != "amount"):
         martingales = [_martingale(known, a) for a in range(len(arms))]
     asks_lifts = isinstance(stop_when, Separated) and stop_when.within > 0.0
-    found = []
+    result = []
     for a, (arm, tails) in enumerate(zip(arms, ends, strict=True)):
         beside: dict[str, Any] = {}
         if base is not None and a != base and a in full:
-            beside["lift"] = lift(laws, rows[a], rows[base], level, units)
+            beside["lift"] = lift(distributions, rows[a], rows[base], level, units)
         if wagers and wagers.bets.kind != "amount" and a in full:
-            beside["anytime"] = bet_intervals.mean(wagers.bets, wagers.places[a], level)
+            beside["anytime"] = bet_intervals.mean(wagers.bets, wagers.positions[a], level)
         elif martingales and a in full:
             beside["anytime"] = sequences.mean_sequence(martingales[a], delta)
         if base is not None and a != base and (a in full or (wagers and asks_lifts)):
@@ -415,10 +417,10 @@ def report(
                 beside["anytime_relative"] = sequences.ratio_sequence(*pair, delta)
         plays = float(known.plays[a])
         average = units.shown(float(known.sums[a]) / plays) if plays else math.nan
-        expected = units.shown(laws.expected_reward(rows[a]))
+        expected = units.shown(distributions.expected_reward(rows[a]))
         low, high = sorted(units.offset + units.slope * float(tail) for tail in tails)
         chance, loss = float(chances[a]), float(losses[a])
-        found.append(ArmReport(arm, plays, average, expected, (low, high), chance, loss, **beside))
+        result.append(ArmReport(arm, plays, average, expected, (low, high), chance, loss, **beside))
     leader, apart = int(np.argmax(chances)), None
     if wagers:
         apart = wagers.apart(leader, base, units.minimise)
@@ -426,7 +428,7 @@ def report(
         apart = _apart(martingales, leader, units.minimise)
     kind = wagers.bets.kind if wagers else ""
     return Report(
-        tuple(found),
+        tuple(result),
         control,
         level,
         delta,
@@ -447,18 +449,18 @@ class _Wagers:
     """Bets that hold for the arms of a report, and the place of each of them there."""
 
     bets: ArmBets
-    places: Sequence[int]
+    positions: Sequence[int]
 
     @classmethod
     def of(
-        cls, known: Known, bets: ArmBets | None, places: Sequence[int] | None, base: int | None
+        cls, known: Known, bets: ArmBets | None, positions: Sequence[int] | None, base: int | None
     ) -> _Wagers | None:
         """Return them if chances are known of most outcomes, be they such that an arm had none: an
         arm that the policy has left keeps what was bet on it.
         """
         if bets is None or len(known.arms) < 2:
             return None
-        where = range(len(known.arms)) if places is None else places
+        where = range(len(known.arms)) if positions is None else positions
         if bets.control is not None and (base is None or where[base] != bets.control):
             return None
         held = bets.outcomes >= 0.5 * float(known.plays.sum()) > 0.0
@@ -466,7 +468,7 @@ class _Wagers:
 
     def lifts(self, a: int, base: int, level: float) -> dict[str, Ends | None]:
         """Return how an arm does beside control at any look."""
-        pair = (self.places[a], level, self.places[base])
+        pair = (self.positions[a], level, self.positions[base])
         relative = bet_intervals.lift(self.bets, *pair)
         difference = bet_intervals.difference(self.bets, *pair)
         return {
@@ -478,10 +480,10 @@ class _Wagers:
         """Return how far the leader is from control, or, if it is control or there is none, from
         the nearest of all others.
         """
-        others = [base] if base is not None and base != leader else range(len(self.places))
+        others = [base] if base is not None and base != leader else range(len(self.positions))
         return min(
             bet_intervals.log_better(
-                self.bets, self.places[leader], self.places[other], least=minimise
+                self.bets, self.positions[leader], self.positions[other], least=minimise
             )
             for other in others
             if other != leader
@@ -503,7 +505,7 @@ def _martingale(known: Known, a: int) -> Martingale:
 def _apart(martingales: Sequence[Martingale], leader: int, minimise: bool) -> float:
     """How far every other arm is from the leader, in logarithms of odds; 0 for one ahead of it."""
     best = martingales[leader]
-    others = [other for place, other in enumerate(martingales) if place != leader]
+    others = [other for position, other in enumerate(martingales) if position != leader]
     return min(
         (
             sequences.log_separation([best, other])

@@ -22,7 +22,7 @@ _WIDTH, _LEFT, _RIGHT, _ROW = 520.0, 130.0, 30.0, 34.0
 def section(report: Report) -> str:
     """The report as a part of a page, in its own style."""
     state, words = "open", "Still open"
-    if any(found.alarm for found in report.findings):
+    if any(result.alarm for result in report.findings):
         state, words = "alarm", "Not sound"
     elif report.verdict.decided:
         state, words = "decided", "Decided"
@@ -69,10 +69,10 @@ def page(title: str, sections: Sequence[str]) -> str:
 
 def _alarms(report: Report) -> str:
     return "".join(
-        f"<p class='alarm'><strong>{html.escape(found.sentence)}</strong> "
-        f"{html.escape(found.look_at)}</p>"
-        for found in report.findings
-        if found.alarm
+        f"<p class='alarm'><strong>{html.escape(result.sentence)}</strong> "
+        f"{html.escape(result.look_at)}</p>"
+        for result in report.findings
+        if result.alarm
     )
 
 
@@ -80,8 +80,8 @@ def _soundness(report: Report) -> str:
     if not report.findings:
         return ""
     rows = "".join(
-        f"<li class='{'alarm' if found.alarm else 'fine'}'>{html.escape(found.sentence)}</li>"
-        for found in report.findings
+        f"<li class='{'alarm' if result.alarm else 'fine'}'>{html.escape(result.sentence)}</li>"
+        for result in report.findings
     )
     return f"<h2>Is the data sound?</h2><ul>{rows}</ul>"
 
@@ -126,12 +126,12 @@ def _lifts(report: Report) -> str:
     """Lift over control: a dot at the median, a bar that is credible, a line that always holds."""
     rows = []
     for arm in report.arms:
-        found, ends = arm.beside_control(report.relative)
-        if found is not None:
-            rows.append((arm.arm, found, ends))
+        result, ends = arm.beside_control(report.relative)
+        if result is not None:
+            rows.append((arm.arm, result, ends))
     if not rows:
         return ""
-    bounds = [end for _, found, _ in rows for end in found if math.isfinite(end)] + [0.0]
+    bounds = [end for _, result, _ in rows for end in result if math.isfinite(end)] + [0.0]
     low, high = min(bounds), max(bounds)
     for _, _, ends in rows:  # lines that hold at any look may leave the picture
         reach = [end for end in ends or () if math.isfinite(end)]
@@ -146,7 +146,7 @@ def _lifts(report: Report) -> str:
     style = sentences.percent if report.relative else sentences.plain
     height = _ROW * (len(rows) + 1)
     lines = [f"<line class='zero' x1='{x(0):.1f}' x2='{x(0):.1f}' y1='4' y2='{height - 24:.0f}'/>"]
-    for i, (name, found, ends) in enumerate(rows):
+    for i, (name, result, ends) in enumerate(rows):
         y = _ROW * (i + 0.6)
         if ends:
             lines.append(
@@ -154,10 +154,10 @@ def _lifts(report: Report) -> str:
             )
         lines.append(
             f"<text x='0' y='{y + 4}'>{html.escape(str(name)[:20])}</text>"
-            f"<line class='credible' x1='{x(found.low):.1f}' x2='{x(found.high):.1f}' y1='{y}' "
-            f"y2='{y}'><title>{style(found.low)} to {style(found.high)}</title></line>"
-            f"<circle cx='{x(found.middle):.1f}' cy='{y}' r='5'>"
-            f"<title>{style(found.middle)}</title></circle>"
+            f"<line class='credible' x1='{x(result.low):.1f}' x2='{x(result.high):.1f}' y1='{y}' "
+            f"y2='{y}'><title>{style(result.low)} to {style(result.high)}</title></line>"
+            f"<circle cx='{x(result.middle):.1f}' cy='{y}' r='5'>"
+            f"<title>{style(result.middle)}</title></circle>"
         )
     ticks = [low, 0.0, high] if low < 0.0 < high else [low, high]
     lines += [
@@ -167,8 +167,8 @@ def _lifts(report: Report) -> str:
         if value == 0.0 or abs(x(value) - x(0.0)) > 60.0
     ]
     summary = "; ".join(
-        f"{name}: {style(found.middle)} ({style(found.low)} to {style(found.high)})"
-        for name, found, _ in rows
+        f"{name}: {style(result.middle)} ({style(result.low)} to {style(result.high)})"
+        for name, result, _ in rows
     )
     return (
         f"<h2>Lift over {html.escape(str(report.control))}</h2>"

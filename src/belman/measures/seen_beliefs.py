@@ -198,7 +198,7 @@ def _snapped(end: float, other: float, bounds: Sequence[float]) -> float:
     return next((bound for bound in bounds if abs(end - bound) < 0.04 * abs(other - end)), end)
 
 
-_ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard deviation
+_ONE_SIGMA = 0.15865525393145707  # what a normal distribution has beyond one standard deviation
 
 
 class Paths(NamedTuple):
@@ -237,8 +237,8 @@ class Paths(NamedTuple):
 def position(family: Family, belief: ArrayLike) -> tuple[float, float]:
     """Mean and precision of the expected reward under a belief.
 
-    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal law, and finite
-    where a variance is not. Where even the mean is infinite the median stands for it.
+    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal distribution, and
+    finite where a variance is not. Where even the mean is infinite the median stands for it.
 
     >>> from belman.families import Gaussian
     >>> [round(x, 6) for x in position(Gaussian(), (3.0, 4.0))]
@@ -301,8 +301,10 @@ class Trail:
             self._units = units_of(agent, agent.beliefs())
         units = self._units
 
-        def user(place: tuple[float, float]) -> tuple[float, float]:
-            return units.offset + units.factor * place[0], _over_square(place[1], units.factor)
+        def user(position: tuple[float, float]) -> tuple[float, float]:
+            return units.offset + units.factor * position[0], _over_square(
+                position[1], units.factor
+            )
 
         positions = {arm: user(position(agent.family, agent.belief(arm))) for arm in agent.arms}
         middle = user(position(agent.family, agent.pseudobelief))
@@ -328,10 +330,10 @@ class Trail:
         arms = tuple(self._moments[-1].positions)
         nowhere = (np.nan, np.nan)
         rows = [[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments]
-        places = np.array(rows)
+        positions = np.array(rows)
         middle = np.array([moment.pseudobelief for moment in self._moments])
         turns = tuple(moment.turn for moment in self._moments)
         chances = dict(zip(table["arm"], table["P(best)"], strict=True))
         best = np.array([chances.get(arm, 0.0) for arm in arms])
-        (mean, precision), (x, y) = places.transpose(2, 0, 1), middle.T
+        (mean, precision), (x, y) = positions.transpose(2, 0, 1), middle.T
         return Paths(arms, turns, mean, precision, x, y, best, self._units.quantity)

@@ -40,11 +40,11 @@ class Pooled(NamedTuple):
 def partial_pooling(estimates: Floats, errors: Floats) -> Pooled:
     """Draw estimates with known standard errors towards their common value.
 
-    >>> found = partial_pooling(np.array([1.0, 1.2, 0.8]), np.array([1.0, 1.0, 1.0]))
-    >>> found.spread, found.estimates.round(3).tolist()
+    >>> result = partial_pooling(np.array([1.0, 1.2, 0.8]), np.array([1.0, 1.0, 1.0]))
+    >>> result.spread, result.estimates.round(3).tolist()
     (0.0, [1.0, 1.0, 1.0])
-    >>> found = partial_pooling(np.array([1.0, 5.0, -3.0]), np.array([0.5, 0.5, 0.5]))
-    >>> round(found.spread, 2), found.estimates.round(2).tolist()
+    >>> result = partial_pooling(np.array([1.0, 5.0, -3.0]), np.array([0.5, 0.5, 0.5]))
+    >>> round(result.spread, 2), result.estimates.round(2).tolist()
     (3.97, [1.0, 4.94, -2.94])
     """
     weights = errors**-2.0
@@ -84,8 +84,8 @@ class Segments(NamedTuple):
         """What the segments say, in words."""
         if not self.flagged:
             return f"In no {self.attribute} is {self.arm} known to do worse than {self.against}."
-        places = ", ".join(self.flagged)
-        return f"{self.arm} does worse than {self.against} where {self.attribute} is {places}."
+        positions = ", ".join(self.flagged)
+        return f"{self.arm} does worse than {self.against} where {self.attribute} is {positions}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data.
@@ -144,8 +144,8 @@ def segments(
     >>> from belman.families import Bernoulli
     >>> wins = {"phone": (400, 300), "desktop": (390, 310), "tablet": (10, 60)}
     >>> beliefs = {s: tuple(np.array([k + 1.0, 1001.0 - k]) for k in w) for s, w in wins.items()}
-    >>> found = segments("device", Bernoulli(), beliefs, dict.fromkeys(wins, 2_000), "a", "b")
-    >>> print(found.sentence)
+    >>> result = segments("device", Bernoulli(), beliefs, dict.fromkeys(wins, 2_000), "a", "b")
+    >>> print(result.sentence)
     a does worse than b where device is tablet.
     """
     names = tuple(beliefs)

@@ -114,9 +114,9 @@ def beside_control(report: Report, best: ArmReport, used: Words) -> str:
     if arm.lift is None:
         return ""
     relative = arm.lift.relative is not None
-    found = arm.lift.relative or arm.lift.absolute
+    result = arm.lift.relative or arm.lift.absolute
     sign = -1.0 if report.minimise else 1.0
-    middle, low, high = (sign * value for value in found)
+    middle, low, high = (sign * value for value in result)
     low, high = min(low, high), max(low, high)
     side = used.better if middle >= 0.0 else used.worse
     span = _span(low, high, relative, used)
@@ -170,12 +170,12 @@ def notes(
         return (credible, _OF_BETS.format(percent=percent) + _OF_KINDS[bets_on])
     if without:
         return (credible, f"There are no intervals at any look: {without}.")
-    law = _assumption(family, conversions)
+    distribution = _assumption(family, conversions)
     anytime = (
         f"Intervals 'at any look' ({percent} each) are confidence sequences: whatever the truth, "
         f"the chance that one is ever wrong is at most {100.0 * (1.0 - level):.4g} %, however "
-        f"often one looks and whatever the policy does, if {law}, and the prior was not chosen by "
-        "looking at these rewards."
+        f"often one looks and whatever the policy does, if {distribution}, and the prior was not "
+        "chosen by looking at these rewards."
     )
     return (credible, anytime)
 
@@ -201,5 +201,7 @@ def _assumption(family: Family, conversions: bool) -> str:
         return "an arm's chance to convert stays the same"
     if bare.coin or isinstance(bare, Bounded):
         return "rewards of an arm are independent, within their range, and keep their mean"
-    law = {"gaussian": "Gaussian", "gaussian-unknown": "Gaussian"}.get(bare.name, bare.name)
-    return f"rewards of an arm are independent and {law}, of one distribution"
+    distribution = {"gaussian": "Gaussian", "gaussian-unknown": "Gaussian"}.get(
+        bare.name, bare.name
+    )
+    return f"rewards of an arm are independent and {distribution}, of one distribution"

@@ -46,8 +46,8 @@ def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
 
     >>> from belman.families import Bernoulli
     >>> from belman.measures.martingales import mixture
-    >>> found = mixture(Bernoulli(), (1.0, 1.0), (301.0, 701.0), 1000.0, 0.3)
-    >>> [round(end, 4) for end in mean_sequence(found, 0.05)]
+    >>> result = mixture(Bernoulli(), (1.0, 1.0), (301.0, 701.0), 1000.0, 0.3)
+    >>> [round(end, 4) for end in mean_sequence(result, 0.05)]
     [0.2503, 0.353]
     """
     bar = -math.log(delta)
@@ -153,8 +153,8 @@ def log_separation(martingales: Sequence[Martingale]) -> float:
     least = min(total(centre) for centre in centres)
     if math.inf > high - low > 0.0 and least > -math.inf:
         options = {"xatol": 1e-9 * (high - low)}
-        found = minimize_scalar(total, bounds=(low, high), method="bounded", options=options)
-        least = min(least, float(found.fun))
+        result = minimize_scalar(total, bounds=(low, high), method="bounded", options=options)
+        least = min(least, float(result.fun))
     return least
 
 
@@ -186,8 +186,8 @@ def _end(martingale: Martingale, bar: float, side: int) -> float:
 
 
 def _exceeds(martingale: Martingale, end: float, bar: float) -> bool:
-    found = martingale.log(end)
-    return bool(math.isnan(found) or found > bar)
+    result = martingale.log(end)
+    return bool(math.isnan(result) or result > bar)
 
 
 def _joint(
@@ -205,14 +205,14 @@ def _joint(
     ends = []
     for side in (-1, 1):
 
-        def found(share: float, side: int = side) -> float:
+        def result(share: float, side: int = side) -> float:
             mine, other = _end(arm, share, side), _end(control, bar - share, -side)
             return -side * measure(mine, other)
 
-        best = min(found(first), found(last))
+        best = min(result(first), result(last))
         if math.isfinite(best):
             options = {"xatol": 1e-4 * (last - first)}  # what is lost at the top is its square
-            inner = minimize_scalar(found, bounds=(first, last), method="bounded", options=options)
+            inner = minimize_scalar(result, bounds=(first, last), method="bounded", options=options)
             best = min(best, float(inner.fun))
         ends.append(-side * best)
     return ends[0], ends[1]

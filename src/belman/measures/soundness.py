@@ -67,8 +67,8 @@ class Finding:
             Its parts by name.
         """
         odds = self.odds if math.isfinite(self.odds) else str(self.odds)
-        found = {"question": self.question, "alarm": self.alarm, "odds": odds}
-        return {**found, "sentence": self.sentence, "look_at": self.look_at}
+        result = {"question": self.question, "alarm": self.alarm, "odds": odds}
+        return {**result, "sentence": self.sentence, "look_at": self.look_at}
 
 
 def _odds(log_odds: float) -> float:
@@ -153,13 +153,13 @@ class SampleRatio:
             return Finding(question, alarm, _odds(self.log_odds), sentence)
         with np.errstate(invalid="ignore", divide="ignore"):
             lack = (self.counts - self.expected) / np.sqrt(np.maximum(self.expected, 1e-300))
-        place, total = int(np.argmin(lack)), float(self.counts.sum())
-        got, meant = self.counts[place] / total, self.expected[place] / total
+        position, total = int(np.argmin(lack)), float(self.counts.sum())
+        got, meant = self.counts[position] / total, self.expected[position] / total
         return Finding(
             question,
             alarm,
             _odds(self.log_odds),
-            f"Traffic shares are not as intended: {self.arms[place]} got {got:.1%}, and "
+            f"Traffic shares are not as intended: {self.arms[position]} got {got:.1%}, and "
             f"{meant:.1%} was intended.".replace("%", " %"),
             "Look for tickets that are lost or given twice for one arm: redirects, caches, crashes,"
             " bots, or assignments that happen before the ticket is logged.",
@@ -198,12 +198,12 @@ def told_shares(asked: Mapping[Any, int], told: Mapping[Any, int], risk: float =
             raise SettingError(f"{words}: give counts from 0 to the tickets asked")
     shares = {arm: told.get(arm, 0) / count for arm, count in asked.items() if count}
     prior, family = (0.5, 0.5), Bernoulli(prior=(0.5, 0.5))
-    found = []
+    result = []
     for arm, share in shares.items():
         missing = asked[arm] - told.get(arm, 0)
         belief = (prior[0] + told.get(arm, 0), prior[1] + missing)
-        found.append(mixture(family, prior, belief, asked[arm], share))
-    log_odds = log_separation(found) if len(found) > 1 else 0.0
+        result.append(mixture(family, prior, belief, asked[arm], share))
+    log_odds = log_separation(result) if len(result) > 1 else 0.0
     alarm, question = log_odds >= -math.log(risk), "told shares"
     if not alarm:
         sentence = "Rewards come in as often for one arm as for another."
@@ -332,21 +332,21 @@ class Drift:
             beliefs = [family.as_coin(belief) for belief in beliefs]
         first, last, before = beliefs[0], beliefs[1], np.array(beliefs[2:])
         after, counts = first + last - before, last - first
-        found = betaln(*before.T) + betaln(*after.T) - 2.0 * betaln(*first)
-        found -= xlogy(counts, counts / max(counts.sum(), 1e-300)).sum()
+        result = betaln(*before.T) + betaln(*after.T) - 2.0 * betaln(*first)
+        result -= xlogy(counts, counts / max(counts.sum(), 1e-300)).sum()
         rest = np.array([self._plays > plays for plays, _, _ in self._cuts])
-        each = np.where(rest, found, 0.0) - np.log(_SQUARES * np.arange(1, len(before) + 1) ** 2)
+        each = np.where(rest, result, 0.0) - np.log(_SQUARES * np.arange(1, len(before) + 1) ** 2)
         logs: list[float] = each.tolist()
         return logs
 
     def finding(self, risk: float = RISK) -> Finding:
         """Whether the odds against one mean for all of its rewards have reached 1/risk."""
-        log_odds, place = self._log_odds()
+        log_odds, position = self._log_odds()
         question = f"drift of {self.arm}"
         if log_odds < -math.log(risk):
             sentence = f"{self.arm} shows no change over time."
             return Finding(question, False, _odds(log_odds), sentence)
-        plays, total, _ = self._cuts[place]
+        plays, total, _ = self._cuts[position]
         averages = total / plays, (self._sum - total) / (self._plays - plays)
         before, after = map(self._units.shown, averages)
         return Finding(

@@ -152,16 +152,16 @@ def capped(shares: Floats, most: float) -> Floats:
         return np.full_like(shares, 1.0 / arms)
     if most >= 1.0:
         return shares
-    found, rows = shares.copy(), np.arange(runs)
+    result, rows = shares.copy(), np.arange(runs)
     leader = shares.argmax(axis=1)
     top = shares[rows, leader]
-    found[:, 0] = np.where(
+    result[:, 0] = np.where(
         leader != 0, np.maximum(shares[:, 0], top * (1.0 - most) / most), shares[:, 0]
     )
     more = np.where(leader == 0, np.maximum(top - most, 0.0), 0.0) / (arms - 1)
-    found[:, 1:] += more[:, None]
-    found[:, 0] -= more * (arms - 1)
-    return found / found.sum(axis=1, keepdims=True)
+    result[:, 1:] += more[:, None]
+    result[:, 0] -= more * (arms - 1)
+    return result / result.sum(axis=1, keepdims=True)
 
 
 class _Bets:
@@ -239,7 +239,7 @@ def chance_best(dealer: _Dealer, plays: Floats, sums: Floats) -> Floats:
     from scipy.special import betainc, betaincinv, ndtr, ndtri
 
     first, second = np.moveaxis(dealer.beliefs(plays, sums), -1, 0)[..., None]
-    levels, found = 0.5 * (_NODES + 1.0), np.zeros(plays.shape)
+    levels, result = 0.5 * (_NODES + 1.0), np.zeros(plays.shape)
     for a in range(plays.shape[1]):
         if dealer.world.deviation is None:
             sizes = betaincinv(first[:, a], second[:, a], levels)[:, None]
@@ -248,8 +248,8 @@ def chance_best(dealer: _Dealer, plays: Floats, sums: Floats) -> Floats:
             sizes = (first[:, a] + ndtri(levels) / np.sqrt(second[:, a]))[:, None]
             below = ndtr((sizes - first) * np.sqrt(second))
         below[:, a] = 1.0
-        found[:, a] = below.prod(axis=1) @ (0.5 * _WEIGHTS)
-    return found
+        result[:, a] = below.prod(axis=1) @ (0.5 * _WEIGHTS)
+    return result
 
 
 def play_stages(
@@ -266,18 +266,18 @@ def play_stages(
 
     `prior` is that of the policy and of `Sure`: a Beta of rates, a Normal of means (m, precision).
 
-    >>> found = play_stages(World(np.array([0.2, 0.4])), Separated(0.05), 0.0, 5_000, 40)
-    >>> bool(found.decided.all()), bool(found.right.all())
+    >>> result = play_stages(World(np.array([0.2, 0.4])), Separated(0.05), 0.0, 5_000, 40)
+    >>> bool(result.decided.all()), bool(result.right.all())
     (True, True)
     """
     rng, arms = np.random.default_rng(seed), world.means.size
     plays, sums = np.zeros((runs, arms)), np.zeros((runs, arms))
     dealer, bets = _Dealer(world, prior, runs), _Bets(world, runs)
-    found = Watched(
+    result = Watched(
         np.full(runs, horizon), np.full(runs, -1), np.zeros(runs, np.bool_), np.zeros(runs)
     )
     lost, turn = world.means.max() - world.means, 0
-    while turn < horizon and not found.decided.all():
+    while turn < horizon and not result.decided.all():
         stage = min(1 + turn // _LASTING, horizon - turn)
         shares = np.full((runs, arms), 1.0 / arms)
         if most * arms > 1.0:
@@ -287,8 +287,8 @@ def play_stages(
         bets.add(shares, counts.astype(np.float64), gains)
         plays, sums, turn = plays + counts, sums + gains, turn + stage
         bets.guess(turn, plays, sums)
-        going = ~found.decided
-        found.lost[going] += (counts @ lost)[going]
+        going = ~result.decided
+        result.lost[going] += (counts @ lost)[going]
         arm = np.full(runs, -1)
         if isinstance(rule, Separated):
             arm = bets.apart(plays, sums, rule.delta)
@@ -297,11 +297,11 @@ def play_stages(
             sure = chances.max(axis=1) >= rule.level
             arm[going] = np.where(sure, chances.argmax(axis=1), -1)
         new = going & (arm >= 0)
-        found.arm[new], found.turns[new] = arm[new], turn
+        result.arm[new], result.turns[new] = arm[new], turn
         progress(math.log1p(turn) / math.log1p(horizon))
-    chosen = np.maximum(found.arm, 0)
+    chosen = np.maximum(result.arm, 0)
     beats = world.means[chosen] > world.means[0]
     keeps = (world.means[1:] < world.means[0]).all()
-    found.right[:] = found.decided & np.where(found.arm > 0, beats, keeps)
+    result.right[:] = result.decided & np.where(result.arm > 0, beats, keeps)
     progress(1.0)
-    return found
+    return result

@@ -114,8 +114,8 @@ def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Datas
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.9, 0.1])
-    >>> found = belman.explore([belman.Uniform()], problem, runs=100, seed=7, budget=50)
-    >>> last = chance_of_error(found).isel(turn=-1, player=0)
+    >>> matches = belman.explore([belman.Uniform()], problem, runs=100, seed=7, budget=50)
+    >>> last = chance_of_error(matches).isel(turn=-1, player=0)
     >>> float(last["mean"]), round(float(last["high"]), 4)
     (0.0, 0.0362)
     """
@@ -199,15 +199,15 @@ def compare(
     order = np.argsort(mean.values, kind="stable")
     numbers = (variable, f"± {variable}", "difference", "± difference", "P(less)")
     columns: dict[str, list[object]] = {name: [] for name in ("player", *numbers, "verdict")}
-    for place in order:
-        name = str(result.player.values[place])
+    for position in order:
+        name = str(result.player.values[position])
         paired = last.sel(player=name) - last.sel(player=rival)
         shift, width = float(paired.mean()), float(half_width(paired, level))
         own = name == rival
         less = float((paired < 0).mean() + 0.5 * (paired == 0).mean())
         side = "less" if shift < 0 else "more"
         verdict = "–" if own else side if abs(shift) > width else "undecided"
-        cells = (name, float(mean[place]), float(half[place]), shift, width, less, verdict)
+        cells = (name, float(mean[position]), float(half[position]), shift, width, less, verdict)
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
     when = f"{variable} at turn {int(result.turn[-1]):,}" if "turn" in result.coords else variable
@@ -234,8 +234,8 @@ def _player(result: xarray.Dataset, name: str) -> str:
 def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
     _check(result)
     known = [
-        str(found)
-        for found, values in result.variables.items()
+        str(matches)
+        for matches, values in result.variables.items()
         if "run" in values.dims and len(values.dims) > 1 and "arm" not in values.dims
     ]
     if name not in known:
@@ -245,8 +245,8 @@ def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
 
 def _last(result: xarray.Dataset, name: str) -> xarray.DataArray:
     """A variable at the last checkpoint, or as it is where it is told once a run."""
-    found = _variable(result, name)
-    return found.isel(turn=-1) if "turn" in found.dims else found
+    matches = _variable(result, name)
+    return matches.isel(turn=-1) if "turn" in matches.dims else matches
 
 
 def condense(result: xarray.Dataset) -> xarray.Dataset:
@@ -275,14 +275,14 @@ def condense(result: xarray.Dataset) -> xarray.Dataset:
 
     turns = result.turn.values
     wanted = turns[-1] / 2.0 ** np.arange(_MARKS)
-    places = np.unique(np.abs(turns[:, None] - np.maximum(wanted, 1.0)[None, :]).argmin(axis=0))
+    positions = np.unique(np.abs(turns[:, None] - np.maximum(wanted, 1.0)[None, :]).argmin(axis=0))
     kept: dict[str, xarray.DataArray] = {}
     for name, values in result.data_vars.items():
         if "turn" in values.dims:
-            found = summary(result, str(name))
-            parts = xarray.concat([found[part] for part in STATISTICS], "statistic")
+            matches = summary(result, str(name))
+            parts = xarray.concat([matches[part] for part in STATISTICS], "statistic")
             kept[str(name)] = parts.assign_attrs(values.attrs)
-            kept[f"{name}_at"] = values.isel(turn=places).rename(turn="mark")
+            kept[f"{name}_at"] = values.isel(turn=positions).rename(turn="mark")
         else:
             kept[str(name)] = values
     return xarray.Dataset(kept, attrs=result.attrs).assign_coords(statistic=list(STATISTICS))
@@ -316,8 +316,8 @@ def curves_csv(small: xarray.Dataset) -> str:
         table = small[name].transpose("player", *here, "turn", "statistic").values
         rows = table.reshape(-1, len(STATISTICS)).tolist()
         players = [f'"{player}"' for player in small.player.values]
-        places = (small[dim].values.astype(str) if dim in here else [""] for dim in others)
-        keys = itertools.product([str(name)], players, *places, small.turn.values.astype(str))
+        positions = (small[dim].values.astype(str) if dim in here else [""] for dim in others)
+        keys = itertools.product([str(name)], players, *positions, small.turn.values.astype(str))
         pairs = zip(keys, rows, strict=True)
         lines += [f"{','.join(key)},{_NUMBERS % tuple(row)}" for key, row in pairs]
     return "\n".join(lines) + "\n"

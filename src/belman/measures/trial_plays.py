@@ -221,13 +221,13 @@ def all_courses(policy: Policy, prior: tuple[float, float], rules: Rules) -> End
         open_=np.zeros(0, dtype=np.bool_), rules=np.array(rules, dtype=np.float64),
         offsets=offsets, value=value, ended=ended, binomials=binomials, even=even,
     )  # fmt: skip
-    found = []
+    result = []
 
     def gather(t: int, layer: Floats) -> None:
-        places = np.flatnonzero(layer)
-        n = np.searchsorted(offsets[: horizon + 1, 0], places, side="right") - 1
-        s, r = np.divmod(places - offsets[n, 0], horizon - n + 1)
-        found.append((np.stack([n, t - n], 1), np.stack([s, r], 1), layer[places]))
+        positions = np.flatnonzero(layer)
+        n = np.searchsorted(offsets[: horizon + 1, 0], positions, side="right") - 1
+        s, r = np.divmod(positions - offsets[n, 0], horizon - n + 1)
+        result.append((np.stack([n, t - n], 1), np.stack([s, r], 1), layer[positions]))
 
     for t in range(0, horizon, size):
         forward(t)
@@ -235,7 +235,7 @@ def all_courses(policy: Policy, prior: tuple[float, float], rules: Rules) -> End
             gather(t, ended)
             ended[:] = 0.0
     gather(horizon, value)
-    return Ends(*(np.concatenate(part) for part in zip(*found, strict=True)))
+    return Ends(*(np.concatenate(part) for part in zip(*result, strict=True)))
 
 
 # Run by run

@@ -136,8 +136,8 @@ def trial(
         If a setting is not allowed, or a policy does not play yes-or-no outcomes.
 
     >>> from belman.policies import Thompson
-    >>> found = trial({"thompson": Thompson()}, [(0.3, 0.3), (0.3, 0.6)], patients=40)
-    >>> [round(value, 3) for value in found.table["declared better"]]
+    >>> result = trial({"thompson": Thompson()}, [(0.3, 0.3), (0.3, 0.6)], patients=40)
+    >>> [round(value, 3) for value in result.table["declared better"]]
     [0.043, 0.354]
     """
     rules = Rules(
@@ -258,14 +258,14 @@ def _judged(
             statistic = 1.0 - values[:, None]
             critical = critical_value(ends, statistic[:, 0], analysis.alpha)
         declared = analysis.declared(ends, statistic, critical)
-        found = []
+        result = []
         for row in rates:
             n, s = ends.patients, ends.successes
             chances = at_rates(
                 n[:, 1], s[:, 1], at_rates(n[:, 0], s[:, 0], ends.chance, row[0]), row[1]
             )
-            found.append(_row(name, row, Ends(n, s, chances), declared, rules))
-        return found
+            result.append(_row(name, row, Ends(n, s, chances), declared, rules))
+        return result
     if analysis.test == "conditional":
         raise SettingError(
             f"test='conditional' is for two arms and policies whose chances follow from counts, "
@@ -292,14 +292,14 @@ def _judged(
             )
             for one in alike
         ) + 2 * _TIE  # fmt: skip
-    found = []
+    result = []
     for row in rates:
         ends = play(row)
         better = analysis.better(ends)
         statistic = better if nulls is None else nulls.statistic(ends, better)
         declared = analysis.declared(ends, statistic, critical)
-        found.append(_row(name, row, ends, declared, rules))
-    return found
+        result.append(_row(name, row, ends, declared, rules))
+    return result
 
 
 def _row(
@@ -330,8 +330,8 @@ def _row(
         row["patients"] = _mean(weights, total)
         order = np.argsort(total)
         summed = np.cumsum(weights[order])
-        place = int(np.searchsorted(summed, 0.9 * summed[-1]))
-        row["nine of ten by"] = int(total[order][min(place, len(total) - 1)])
+        position = int(np.searchsorted(summed, 0.9 * summed[-1]))
+        row["nine of ten by"] = int(total[order][min(position, len(total) - 1)])
     return row
 
 

@@ -26,10 +26,10 @@ def begins(groups: Sequence[int]) -> Places:
     [1, 1, 1, 3]
     """
     common = sum(group < 0 for group in groups)
-    found = np.full(len(groups), common, dtype=np.int64)
+    result = np.full(len(groups), common, dtype=np.int64)
     for i in range(common + 1, len(groups)):
-        found[i] = found[i - 1] if groups[i] == groups[i - 1] else i
-    return found
+        result[i] = result[i - 1] if groups[i] == groups[i - 1] else i
+    return result
 
 
 def whole(size: int) -> Places:
@@ -50,51 +50,51 @@ def width(begin: Places) -> int:
     return common + max((end - start for start, end in blocks(begin)), default=0)
 
 
-def diagonal_places(begin: Places) -> Places:
+def diagonal_positions(begin: Places) -> Places:
     """Return where in its row the diagonal of L is."""
-    places, common = np.arange(begin.size), int(begin[0]) if begin.size else 0
-    return np.where(places < common, places, common + places - begin)
+    positions, common = np.arange(begin.size), int(begin[0]) if begin.size else 0
+    return np.where(positions < common, positions, common + positions - begin)
 
 
 def diagonal(root: Floats, begin: Places) -> Floats:
     """Return the diagonal of L, of a root or of each of a bank."""
-    found: Floats = root[..., np.arange(begin.size), diagonal_places(begin)]
-    return found
+    result: Floats = root[..., np.arange(begin.size), diagonal_positions(begin)]
+    return result
 
 
 def of_diagonal(deviations: Floats, begin: Places) -> Floats:
     """Return roots of coefficients that are independent (B, d, width)."""
     root = np.zeros((*deviations.shape, width(begin)))
-    root[:, np.arange(begin.size), diagonal_places(begin)] = deviations
+    root[:, np.arange(begin.size), diagonal_positions(begin)] = deviations
     return root
 
 
 def is_lower(root: Floats, begin: Places) -> bool:
     """Whether there is nothing above the diagonal, nor beyond what rows hold."""
-    beyond = np.arange(root.shape[-1])[None, :] > diagonal_places(begin)[:, None]
+    beyond = np.arange(root.shape[-1])[None, :] > diagonal_positions(begin)[:, None]
     return not root[..., beyond].any()
 
 
 def along(features: Floats, root: Floats, begin: Places) -> Floats:
     """Return features @ L."""
     common = int(begin[0]) if begin.size else 0
-    found = np.zeros(features.shape)
-    found[..., :common] = features @ root[:, :common]
+    result = np.zeros(features.shape)
+    result[..., :common] = features @ root[:, :common]
     for start, end in blocks(begin):
-        found[..., start:end] = (
+        result[..., start:end] = (
             features[..., start:end] @ root[start:end, common:][:, : end - start]
         )
-    return found
+    return result
 
 
 def across(scores: Floats, root: Floats, begin: Places) -> Floats:
     """Return scores @ Lᵀ."""
     common = int(begin[0]) if begin.size else 0
-    found: Floats = scores[..., :common] @ root[:, :common].T
+    result: Floats = scores[..., :common] @ root[:, :common].T
     for start, end in blocks(begin):
         own = root[start:end, common:][:, : end - start]
-        found[..., start:end] += scores[..., start:end] @ own.T
-    return found
+        result[..., start:end] += scores[..., start:end] @ own.T
+    return result
 
 
 def spread_out(root: Floats, begin: Places) -> Floats:
@@ -106,14 +106,14 @@ def placed(root: Floats, begin: Places, source: Places, target: Places, after: P
     """Return roots in which row and column source[i] are row and column target[i], of blocks that
     begin as `after` says; all else is 0. Both are in order, and blocks stay apart.
     """
-    found = np.zeros((len(root), after.size, width(after)))
+    result = np.zeros((len(root), after.size, width(after)))
     common, new_common = int(begin[0]) if begin.size else 0, int(after[0]) if after.size else 0
     shared = source < common
-    found[:, target[:, None], target[shared]] = root[:, source[:, None], source[shared]]
+    result[:, target[:, None], target[shared]] = root[:, source[:, None], source[shared]]
     for start, end in blocks(begin):
         inside = (source >= start) & (source < end)
-        rows, places = source[inside], target[inside]
+        rows, positions = source[inside], target[inside]
         if rows.size:
-            own = new_common + places - after[places[0]]
-            found[:, places[:, None], own] = root[:, rows[:, None], common + rows - start]
-    return found
+            own = new_common + positions - after[positions[0]]
+            result[:, positions[:, None], own] = root[:, rows[:, None], common + rows - start]
+    return result

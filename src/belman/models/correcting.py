@@ -87,8 +87,8 @@ def begin_anew(constants, belief):
     for b in range(len(belief.mean)):
         belief.noise[b, 0], belief.noise[b, 1] = constants[SHAPE], constants[RATE]
         for i in range(belief.mean.shape[1]):
-            place = i if i < belief.begin[0] else belief.begin[0] + i - belief.begin[i]
-            belief.root[b, i, place] = belief.prior[b, i]
+            position = i if i < belief.begin[0] else belief.begin[0] + i - belief.begin[i]
+            belief.root[b, i, position] = belief.prior[b, i]
 
 
 @kernel

@@ -11,7 +11,7 @@ whose effect is that of a Gaussian one with noise n (`assimilate`),
 
     m_i ← m_i + step · s_i φ_i,        s_i ← s_i − (s_i φ_i)²/(n + v),
 
-which are the moments of each coefficient under the exact law after this one reward.
+which are the moments of each coefficient under the exact distribution after this one reward.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ _FURTHEST = 2.0  # times its step now: as far back as a mean goes
 def before(after, shrink, most):
     """The part x of a variance that became x − shrink·x² by a reward; at most the prior's."""
     inside = 1.0 - 4.0 * shrink * after
-    found = 2.0 * after / (1.0 + math.sqrt(inside)) if inside > 0.0 else 2.0 * after
-    return max(min(found, most), after)
+    result = 2.0 * after / (1.0 + math.sqrt(inside)) if inside > 0.0 else 2.0 * after
+    return max(min(result, most), after)
 
 
 @kernel

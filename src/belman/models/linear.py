@@ -29,7 +29,7 @@ def assimilate(constants, noise, eta, v, reward):
         shape, rate = noise[0], noise[1]
         noise[0] = shape + 0.5
         noise[1] = rate + 0.5 * surprise * surprise / spread
-        # Student's law of 2·shape degrees, scale² = rate/shape·spread
+        # Student's distribution of 2·shape degrees, scale² = rate/shape·spread
         fit = log_gamma(noise[0]) - log_gamma(shape) - 0.5 * math.log(2.0 * math.pi * rate * spread)
         fit -= noise[0] * math.log(noise[1] / rate)
     else:
@@ -41,7 +41,9 @@ def assimilate(constants, noise, eta, v, reward):
 
 @kernel
 def scale(constants, noise):
-    """σ², or rate/shape: the squared scale of Student's law, which is what marginals have."""
+    """σ², or rate/shape: the squared scale of Student's distribution, which is what marginals
+    have.
+    """
     return noise[1] / noise[0] if noise[0] > 0.0 else constants[SETTING] * constants[SETTING]
 
 

@@ -97,10 +97,10 @@ def merge_all(model: Model, belief: Belief, pairs: Sequence[tuple[int, int]]) ->
     weigh(belief)
 
 
-def without(belief: Belief, places: Sequence[int], begin: arrow.Places) -> Belief:
+def without(belief: Belief, positions: Sequence[int], begin: arrow.Places) -> Belief:
     """Return the same belief without some coefficients, which are blank; those that are left have
     blocks that `begin` there.
     """
-    kept = np.setdiff1d(np.arange(belief.mean.shape[1]), places)
+    kept = np.setdiff1d(np.arange(belief.mean.shape[1]), positions)
     fresh = blank(belief.prior[:, kept].copy(), (0.0, 0.0), begin)
     return placed(belief, kept, np.arange(kept.size), fresh)

@@ -2,8 +2,8 @@
 
 The belief on θ is N(m, s·LLᵀ), where s is the variance of the noise for linear rewards (known, or
 believed to be inverse-gamma) and 1 for others; what it says of an arm is the marginal of φᵀθ, the
-arm's point on the manifold. A belief is a *bank* of such laws, one for each prior scale that is
-tried, weighed by how well they foresaw the rewards; mostly it is a bank of one.
+arm's point on the manifold. A belief is a *bank* of such distributions, one for each prior scale
+that is tried, weighed by how well they foresaw the rewards; mostly it is a bank of one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from belman.models import arrow
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
 
-#: The parts of `law`: what is kept of the past at every reward, a number of the model's own, and
-#: the belief on the noise before the first reward.
+#: The parts of `distribution`: what is kept of the past at every reward, a number of the model's
+#: own, and the belief on the noise before the first reward.
 KEEP, SETTING, SHAPE, RATE = 0, 1, 2, 3
 #: The factors of the scale of a block whose scale is learnt.
 BANK = (1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0)
@@ -135,7 +135,7 @@ class Model(ABC):
 
     @property
     def setting(self) -> float:
-        """The number that kernels find at `SETTING` of the law."""
+        """The number that kernels find at `SETTING` of the distribution."""
         return 0.0
 
     @property

@@ -1,13 +1,14 @@
-"""Assumed density: the normal law with the two moments of φᵀθ after a reward that is not Gaussian.
+"""Assumed density: the normal distribution with the two moments of φᵀθ after a reward that is not
+Gaussian.
 
-With q the law of η = φᵀθ after the reward, N(η₀, v)·p(y | η) up to a constant, integrating by parts
-gives its moments from the score g and the curvature h of ln p:
+With q the distribution of η = φᵀθ after the reward, N(η₀, v)·p(y | η) up to a constant, integrating
+by parts gives its moments from the score g and the curvature h of ln p:
 
     E_q[η] − η₀ = v E_q[g],        v − Var_q[η] = v² (E_q[−h] − Var_q[g]),
 
 in which nothing cancels where v is small. The integrals are sums over 21 points laid around the
-mode. Where v is so large that these would miss how the law bends, they say where to look, and the
-moments are sums over points that are near enough.
+mode. Where v is so large that these would miss how the distribution bends, they say where to look,
+and the moments are sums over points that are near enough.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 _LOG_WEIGHTS = np.log(_WEIGHTS) + 0.5 * _NODES * _NODES
 _STEPS = 100
 _HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
-_SMOOTH = 1.0  # a variance up to which 21 points see all of a law
+_SMOOTH = 1.0  # a variance up to which 21 points see all of a distribution
 _REACH, _FINE, _MOST = 9.0, 0.6, 2_000  # standard deviations, steps, and how many of them
 _LEAST = 1e-12  # share of a variance that one reward leaves: less is rounding
 
@@ -77,7 +78,7 @@ def curving(log_chance: Any, score: Any, curvature: Any) -> Any:
 
 @factory
 def matching(log_chance: Any, score: Any, curvature: Any) -> Any:
-    """The kernel `assimilate` of a law that is log-concave in η: by how many Sφ
+    """The kernel `assimilate` of a distribution that is log-concave in η: by how many Sφ
     the mean moves, the noise that a Gaussian reward with the same effect has, and ln p(y).
     """
 
@@ -137,7 +138,7 @@ def matching(log_chance: Any, score: Any, curvature: Any) -> Any:
 
 @kernel
 def scale(constants, noise):
-    """Beliefs of such laws are in units of nothing but themselves."""
+    """Beliefs of such distributions are in units of nothing but themselves."""
     return 1.0
 
 

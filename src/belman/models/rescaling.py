@@ -27,7 +27,7 @@ class Step(NamedTuple):
     added to θ_other, of the same block, then θ_place becomes factor·θ_place.
     """
 
-    place: Places
+    position: Places
     other: Places
     factor: float
     shift: float
@@ -47,15 +47,15 @@ class _Parts:
     """Where the parts of an arrow are; blocks that are shorter than others end in a unit matrix."""
 
     def __init__(self, begin: Places) -> None:
-        found = blocks(begin)
-        self.size, self.count, self.common = begin.size, len(found), int(begin[0])
-        self.longest = max((end - start for start, end in found), default=0)
+        result = blocks(begin)
+        self.size, self.count, self.common = begin.size, len(result), int(begin[0])
+        self.longest = max((end - start for start, end in result), default=0)
         self.block = np.full(begin.size, -1)
-        for k, (start, end) in enumerate(found):
+        for k, (start, end) in enumerate(result):
             self.block[start:end] = k
-        places = np.arange(begin.size)
-        self.inside = np.where(self.block < 0, places, places - begin)
-        self.own = places[self.common :]
+        positions = np.arange(begin.size)
+        self.inside = np.where(self.block < 0, positions, positions - begin)
+        self.own = positions[self.common :]
         self.at = self.block[self.own], self.inside[self.own]
 
     def cut(self, root: Floats, vector: Floats) -> _Arrow:
@@ -72,12 +72,12 @@ class _Parts:
         tail[self.at] = vector[self.common :]
         return vector[: self.common].copy(), tail
 
-    def join(self, found: _Arrow, root: Floats, vector: Floats) -> None:
+    def join(self, result: _Arrow, root: Floats, vector: Floats) -> None:
         """Fill a root and a vector with their parts."""
         c = self.common
-        root[:c, :c], vector[:c] = found.common, found.head
-        root[c:, :c], root[c:, c:] = found.across[self.at], found.own[self.at]
-        vector[c:] = found.tail[self.at]
+        root[:c, :c], vector[:c] = result.common, result.head
+        root[c:, :c], root[c:, c:] = result.across[self.at], result.own[self.at]
+        vector[c:] = result.tail[self.at]
 
 
 def rescale(model: Model, belief: Belief, steps: Sequence[Step]) -> None:
@@ -106,16 +106,16 @@ def _rescale_member(
         own=tail[:, :, None] * precision.own * tail[:, None, :],
     )
     _add_to_diagonals(whitened, np.ones_like(head), np.ones_like(tail))
-    found = _inverse_root(whitened)
-    found = found._replace(
-        common=head[:, None] * found.common,
-        across=tail[:, :, None] * found.across,
-        own=tail[:, :, None] * found.own,
+    result = _inverse_root(whitened)
+    result = result._replace(
+        common=head[:, None] * result.common,
+        across=tail[:, :, None] * result.across,
+        own=tail[:, :, None] * result.own,
     )
-    found = _times(found, precision.head, precision.tail)
-    parts.join(found, belief.root[b], belief.mean[b])
-    after = _inner(found, precision)
-    belief.fit[b] += _height(found) - known
+    result = _times(result, precision.head, precision.tail)
+    parts.join(result, belief.root[b], belief.mean[b])
+    after = _inner(result, precision)
+    belief.fit[b] += _height(result) - known
     if noise[0] > 0.0:
         rate = max(noise[1] + 0.5 * (before - after), model.first_noise[1])
         belief.fit[b] += noise[0] * math.log(noise[1] / rate)
@@ -131,27 +131,27 @@ def _precision(root: _Arrow) -> _Arrow:
     leant = own @ root.across  # (K, p, c)
     across = -(turned @ leant) @ inverse
     inner = np.eye(len(inverse)) + (leant.swapaxes(1, 2) @ leant).sum(axis=0)
-    found = _Arrow(inverse.T @ inner @ inverse, across, turned @ own, root.head, root.tail)
-    head = found.common @ root.head + np.einsum("kpc,kp->c", across, root.tail)
-    tail = (found.own @ root.tail[:, :, None])[:, :, 0] + across @ root.head
-    return found._replace(head=head, tail=tail)
+    result = _Arrow(inverse.T @ inner @ inverse, across, turned @ own, root.head, root.tail)
+    head = result.common @ root.head + np.einsum("kpc,kp->c", across, root.tail)
+    tail = (result.own @ root.tail[:, :, None])[:, :, 0] + across @ root.head
+    return result._replace(head=head, tail=tail)
 
 
 def _inverse(root: Floats) -> Floats:
     """Return the inverse of a lower triangular matrix, or of several."""
     from scipy.linalg import lapack  # a fifth of a second, for those who have contexts
 
-    found = np.zeros_like(root)
+    result = np.zeros_like(root)
     every = root[None] if root.ndim == 2 else root
-    for one, out in zip(every, found[None] if root.ndim == 2 else found, strict=True):
+    for one, out in zip(every, result[None] if root.ndim == 2 else result, strict=True):
         out[:] = lapack.dtrtri(one.T, lower=0)[0].T  # of its transpose: no copy is made
-    return np.tril(found)
+    return np.tril(result)
 
 
 def _add_to_diagonals(precision: _Arrow, head: Floats, tail: Floats) -> None:
-    places = np.arange(tail.shape[1])
+    positions = np.arange(tail.shape[1])
     precision.common[np.arange(len(head)), np.arange(len(head))] += head
-    precision.own[:, places, places] += tail
+    precision.own[:, positions, positions] += tail
 
 
 def _written_anew(precision: _Arrow, parts: _Parts, steps: Sequence[Step]) -> _Arrow:
@@ -159,12 +159,12 @@ def _written_anew(precision: _Arrow, parts: _Parts, steps: Sequence[Step]) -> _A
     common, own = np.eye(parts.common), np.zeros_like(precision.own)
     own[:] = np.eye(parts.longest)
     for step in steps:
-        block, factor, shift = parts.block[step.place], step.factor, step.shift
-        place, other = parts.inside[step.place], parts.inside[step.other]
+        block, factor, shift = parts.block[step.position], step.factor, step.shift
+        position, other = parts.inside[step.position], parts.inside[step.other]
         if block[0] < 0:
-            common[place] = (common[place] - shift * common[other]) / factor
+            common[position] = (common[position] - shift * common[other]) / factor
         else:
-            own[block, place] = (own[block, place] - shift * own[block, other]) / factor
+            own[block, position] = (own[block, position] - shift * own[block, other]) / factor
     return _Arrow(
         common @ precision.common @ common.T,
         own @ precision.across @ common.T,
@@ -194,8 +194,8 @@ def _reversed_root(precision: Floats) -> Floats:
         values, vectors = np.linalg.eigh(upside)
         whole = (vectors * np.maximum(values, 1.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
         factor = np.linalg.cholesky(whole)
-    found: Floats = factor[..., ::-1, ::-1].swapaxes(-1, -2)
-    return found
+    result: Floats = factor[..., ::-1, ::-1].swapaxes(-1, -2)
+    return result
 
 
 def _times(root: _Arrow, head: Floats, tail: Floats) -> _Arrow:

@@ -32,13 +32,13 @@ def fade(constants, belief):
     prior.
     """
     oldest = 0
-    for place in range(belief.age.size):
-        oldest = place if belief.age[place] > belief.age[oldest] else oldest
-    for place in range(belief.age.size):
-        kept = constants[KEEP] ** belief.age[place]
-        if place == oldest or kept < _LITTLE:
-            fade_one(belief, place, kept)
-            belief.age[place] = 0.0
+    for position in range(belief.age.size):
+        oldest = position if belief.age[position] > belief.age[oldest] else oldest
+    for position in range(belief.age.size):
+        kept = constants[KEEP] ** belief.age[position]
+        if position == oldest or kept < _LITTLE:
+            fade_one(belief, position, kept)
+            belief.age[position] = 0.0
     for b in range(len(belief.mean)):
         belief.noise[b, 0] = constants[SHAPE] + constants[KEEP] * (
             belief.noise[b, 0] - constants[SHAPE]
@@ -50,15 +50,15 @@ def fade(constants, belief):
 
 
 @kernel
-def fade_one(belief, place, kept):
+def fade_one(belief, position, kept):
     """Let a coefficient keep a share of what is known of it; roots of what fades are whole."""
     size = belief.mean.shape[1]
     for b in range(len(belief.mean)):
-        belief.mean[b, place] *= math.sqrt(kept)
-        for j in range(place + 1):
-            belief.root[b, place, j] *= math.sqrt(kept)
-        amount = math.sqrt(1.0 - kept) * belief.prior[b, place]
-        widen(belief.root[b], place, amount, belief.scratch[GAIN, :size])
+        belief.mean[b, position] *= math.sqrt(kept)
+        for j in range(position + 1):
+            belief.root[b, position, j] *= math.sqrt(kept)
+        amount = math.sqrt(1.0 - kept) * belief.prior[b, position]
+        widen(belief.root[b], position, amount, belief.scratch[GAIN, :size])
 
 
 @kernel

@@ -78,16 +78,16 @@ def last_of(begin, first):
 
 
 @inlined_kernel
-def add_products(root, first, last, place, vector, out):
+def add_products(root, first, last, position, vector, out):
     """Add to `out` the inner products of a vector and the rows from the first to the last of up to
     four, from a place on; the last one stands in for rows that are missing.
     """
     p, q = min(first + 1, last), min(first + 2, last)
     one, two, three, four = (
-        root[first, place:],
-        root[p, place:],
-        root[q, place:],
-        root[last, place:],
+        root[first, position:],
+        root[p, position:],
+        root[q, position:],
+        root[last, position:],
     )
     a, b, c, d = out[first], out[p], out[q], out[last]
     for j in range(vector.size):
@@ -132,16 +132,16 @@ def restore(root, begin, projected, out):
     if are_few(projected, low, high, high - low):
         for j in range(low, high):
             if projected[j] != 0.0:
-                i, place = j, common + j - begin[j]
+                i, position = j, common + j - begin[j]
                 while i < size and begin[i] == begin[j]:
-                    out[i] += root[i, place] * projected[j]
+                    out[i] += root[i, position] * projected[j]
                     i += 1
     else:
         i = low
         while i < size and begin[i] < high:
             last, start = last_of(begin, i), max(begin[i], low)
-            place = common + start - begin[i]
-            add_products(root, i, last, place, projected[start : min(last + 1, high)], out)
+            position = common + start - begin[i]
+            add_products(root, i, last, position, projected[start : min(last + 1, high)], out)
             i = last + 1
 
 
@@ -155,8 +155,8 @@ def observe(root, begin, projected, noise, keep, lean):
     """
     low, high = filled(projected, 0)
     before, spread = noise, math.sqrt(noise)
-    for place in range(high - low):
-        j = high - 1 - place
+    for position in range(high - low):
+        j = high - 1 - position
         if projected[j] != 0.0:
             after = before + projected[j] * projected[j]
             wider = math.sqrt(after)
@@ -198,9 +198,9 @@ def combine(root, begin, projected, low, high, keep, lean):
         last, carried = last_of(begin, i), (0.0, 0.0, 0.0, 0.0)
         if last >= own_low and begin[i] < high:
             start, end = max(begin[i], low), min(last + 1, high)
-            place = common + start - begin[i]
+            position = common + start - begin[i]
             part, kept, leant = projected[start:end], keep[start:end], lean[start:end]
-            carried = combine_rows(root, i, last, place, part, kept, leant, start, carried)
+            carried = combine_rows(root, i, last, position, part, kept, leant, start, carried)
         end = min(last + 1, common, high)
         part, kept, leant = projected[low:end], keep[low:end], lean[low:end]
         combine_rows(root, i, last, low, part, kept, leant, low, carried)
@@ -208,17 +208,17 @@ def combine(root, begin, projected, low, high, keep, lean):
 
 
 @inlined_kernel
-def combine_rows(root, first, last, place, vector, keep, lean, low, carried):
+def combine_rows(root, first, last, position, vector, keep, lean, low, carried):
     """Combine columns, the first of which is `low`, of the rows from the first to the last of up to
     four, from a place on; returns Σ f_j of what they were, added to what is `carried`. The last row
     stands in for rows that are missing: all is read before any of it is written.
     """
     p, q = min(first + 1, last), min(first + 2, last)
     one, two, three, four = (
-        root[first, place:],
-        root[p, place:],
-        root[q, place:],
-        root[last, place:],
+        root[first, position:],
+        root[p, position:],
+        root[q, position:],
+        root[last, position:],
     )
     a, b, c, d = carried
     j = vector.size - 1
@@ -241,14 +241,14 @@ def combine_rows(root, first, last, place, vector, keep, lean, low, carried):
 
 
 @kernel
-def widen(root, place, amount, column):
+def widen(root, position, amount, column):
     """S + amount² e eᵀ in place of S, for the coordinate e at a place of a whole root; `column` is
     scratch (d).
     """
     for i in range(column.size):
         column[i] = 0.0
-    column[place] = amount
-    for j in range(place, column.size):
+    column[position] = amount
+    for j in range(position, column.size):
         if column[j] == 0.0:
             continue
         length = math.hypot(root[j, j], column[j])

@@ -88,7 +88,7 @@ def draw_beliefs(
         ax.set_xlim(*data.window)
         ax.set_ylim(0.0, 1.05 * max(*heights, middle[1]))
         ax.set(xlabel=data.quantity, ylabel="density of the belief")
-        style.place_labels(ax, labels)
+        style.position_labels(ax, labels)
         return ax
 
 
@@ -185,7 +185,7 @@ def draw_manifold(
         ax.margins(0.06)
         ax.autoscale_view()
         ax.set(xlabel=data.quantity, ylabel="precision of the belief")
-        style.place_labels(ax, labels)
+        style.position_labels(ax, labels)
         return ax
 
 

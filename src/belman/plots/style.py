@@ -163,7 +163,7 @@ class Label(NamedTuple):
     colour: Any
 
 
-def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
+def position_labels(ax: Axes, labels: Sequence[Label]) -> None:
     """Write each label just above its point, the highest first; it steps aside or up for others."""
     figure = ax.get_figure(root=True)
     assert figure is not None

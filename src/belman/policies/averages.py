@@ -27,7 +27,7 @@ def plays_needed(family: Family) -> float:
     >>> plays_needed(Bernoulli()), plays_needed(GaussianUnknown())
     (0.0, 3.0)
     """
-    return 0.0 if family.mean_fixes_law else family.plays_for_spread
+    return 0.0 if family.mean_fixes_distribution else family.plays_for_spread
 
 
 class ByAverages(Policy):

@@ -16,7 +16,7 @@ import numpy as np
 from belman import chance
 from belman.engine import kernel
 from belman.policies.averages import average, known
-from belman.policies.memory import PLACE, Floats, part
+from belman.policies.memory import POSITION, Floats, part
 from belman.policies.policy import Policy
 from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.policies.settings import Share, whole
@@ -110,7 +110,7 @@ class EpsilonGreedy(Policy):
 class ExploreThenCommitMemory(NamedTuple):
     """The arm it is committed to, or −1."""
 
-    committed: Floats = part(1, first=-1.0, whole=PLACE)
+    committed: Floats = part(1, first=-1.0, whole=POSITION)
 
 
 @kernel

@@ -25,7 +25,7 @@ Size = int | str
 Limits = tuple[Size, Size]
 
 #: The limits of a place among arms, or −1 for none.
-PLACE: Limits = (-1, "K-1")
+POSITION: Limits = (-1, "K-1")
 
 
 class Part(NamedTuple):
@@ -82,35 +82,37 @@ def blank(kind: Any, sizes: Sizes, **given: Any) -> Any:
 
 def whole_parts(kind: Any, sizes: Sizes, prefix: str = "") -> dict[str, tuple[int, int]]:
     """The limits of parts that are whole numbers, by name; those of records by both names."""
-    found: dict[str, tuple[int, int]] = {}
+    result: dict[str, tuple[int, int]] = {}
     for name, one in kind._field_defaults.items():
         if one.whole:
-            found[prefix + name] = sizes(one.whole[0]), sizes(one.whole[1])
+            result[prefix + name] = sizes(one.whole[0]), sizes(one.whole[1])
         elif one.kind:
-            found |= whole_parts(one.kind, sizes, f"{name}_")
-    return found
+            result |= whole_parts(one.kind, sizes, f"{name}_")
+    return result
 
 
-def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -> Floats:
+def rearranged(array: Floats, fresh: Floats, axis: int, positions: Sequence[int]) -> Floats:
     """What an array holds of the arms along an axis, at their new places; else what is fresh.
 
     >>> rearranged(np.array([5.0, 6.0, 7.0]), np.zeros(2), 0, [2, -1]).tolist()
     [7.0, 0.0]
     """
     out = fresh.copy()
-    for new, old in enumerate(places):
+    for new, old in enumerate(positions):
         if old >= 0:
             np.moveaxis(out, axis, 0)[new] = np.moveaxis(array, axis, 0)[old]
     return out
 
 
-def moved(memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+def moved(memory: Any, fresh: Any, positions: Sequence[int]) -> Any:
     """A memory in which what was told is at the new places of its arms, and all else is fresh."""
     kept = {}
     for name, one in _told(memory):
         old, new = getattr(memory, name), getattr(fresh, name)
         kept[name] = (
-            rearranged(old, new, one.shape.index("K"), places) if "K" in one.shape else old.copy()
+            rearranged(old, new, one.shape.index("K"), positions)
+            if "K" in one.shape
+            else old.copy()
         )
     return fresh._replace(**kept)
 

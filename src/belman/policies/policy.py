@@ -191,7 +191,7 @@ class Policy(ABC):
         """
         return memories.whole_parts(self.remembers, memories.Sizes(self, arms))
 
-    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+    def resettled(self, memory: Any, fresh: Any, positions: Sequence[int]) -> Any:
         """Make the memory of other arms, with what was kept of those that were there.
 
         Parameters
@@ -200,7 +200,7 @@ class Policy(ABC):
             The memory of the arms before.
         fresh
             The memory of as many new arms as there are now.
-        places
+        positions
             For every arm of now its position before, or −1 if it is new.
 
         Returns
@@ -208,7 +208,7 @@ class Policy(ABC):
         NamedTuple
             The memory of the arms of now.
         """
-        return memories.moved(memory, fresh, places)
+        return memories.moved(memory, fresh, positions)
 
     def forget(self, memory: Any, arm: int) -> None:
         """Take an arm as the ledger believes it, at the next refresh, and not as it was told.

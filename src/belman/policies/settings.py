@@ -86,7 +86,7 @@ def check_settings(policy: Any) -> None:
 @functools.cache
 def _allowed(kind: type) -> dict[str, Allowed]:
     """What each setting of a class may be, where its type says so."""
-    found: dict[str, Allowed] = {}
+    result: dict[str, Allowed] = {}
     for base in reversed(kind.__mro__):
         home = vars(sys.modules.get(base.__module__, typing))
         for name, words in vars(base).get("__annotations__", {}).items():
@@ -98,8 +98,8 @@ def _allowed(kind: type) -> dict[str, Allowed]:
             for part in parts:
                 for allowed in getattr(part, "__metadata__", ()):
                     if isinstance(allowed, Allowed):
-                        found[name] = _or_none(allowed) if type(None) in parts else allowed
-    return found
+                        result[name] = _or_none(allowed) if type(None) in parts else allowed
+    return result
 
 
 def _or_none(allowed: Allowed) -> Allowed:

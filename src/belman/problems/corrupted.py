@@ -33,13 +33,13 @@ def falsified(inner: CourseKernels) -> CourseKernels:
     @kernel
     def lie(family, constants, numbers, table, course, arm, turn, uniform):
         """The reward that is earned, told falsely while the budget lasts."""
-        found, true = inner.earn(family, constants, numbers, table, course, arm, turn, uniform)
+        result, true = inner.earn(family, constants, numbers, table, course, arm, turn, uniform)
         end, last = numbers.size, course.state.size - 1
         is_best = course.means[arm] == best_of(course.means)
         told = numbers[end - 2] if is_best else numbers[end - 1]
         spent = course.state[last] + abs(told - true)
         if spent > numbers[end - 3]:
-            return found, true
+            return result, true
         course.state[last] = spent
         return told, true
 
@@ -102,8 +102,8 @@ def corrupted(
     if not isinstance(problem, Problem) or problem.played_as != "bandit" or problem.late:
         remedy = "write, for instance, corrupted(belman.problems.bernoulli([0.8, 0.6]), 50)"
         raise SettingError(f"problem={problem!r} has no arms to be corrupted: {remedy}")
-    found = problem.family.reward_range if ends is None else ends
-    if found is None:
+    result = problem.family.reward_range if ends is None else ends
+    if result is None:
         what = f"{problem.family.name} rewards ({problem.family.support}) have no bounds"
         raise SettingError(f"{what}: give ends=(low, high), what the adversary can tell")
-    return Corrupted(problem.family, problem, budget, (found[0], found[1]))
+    return Corrupted(problem.family, problem, budget, (result[0], result[1]))

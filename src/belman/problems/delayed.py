@@ -138,13 +138,15 @@ def delayed(
         raise SettingError(f"problem={problem!r} has no rewards that could be late: {remedy}")
     if problem.late:
         raise SettingError(f"problem={problem!r} is late already: write batched(delayed(…), n)")
-    laws = delays if isinstance(delays, (list, tuple)) and not _numbers(delays) else [delays]
+    distributions = (
+        delays if isinstance(delays, (list, tuple)) and not _numbers(delays) else [delays]
+    )
     if not is_number(window) or window <= 0.0:
         raise SettingError(f"window={window!r} is not valid for late rewards: it must be positive")
     return Delayed(
         family=problem.family,
         problem=problem,
-        quantiles=tuple(_quantiles(law, float(window)) for law in laws),
+        quantiles=tuple(_quantiles(distribution, float(window)) for distribution in distributions),
         window=window,
         arrivals=arrivals,
         growth=growth,
@@ -204,25 +206,25 @@ def _numbers(given: Sequence[Any]) -> bool:
     return all(isinstance(item, (int, float, np.number)) for item in given)
 
 
-def _quantiles(law: Any, window: float) -> tuple[float, ...]:
+def _quantiles(distribution: Any, window: float) -> tuple[float, ...]:
     """The quantiles of a distribution of delays, cut at the window."""
     chances = np.linspace(0.0, 1.0, _PARTS + 1)
-    refused = f"delays={law!r} are not a distribution within a window of {window:g}"
+    refused = f"delays={distribution!r} are not a distribution within a window of {window:g}"
     try:
-        if hasattr(law, "ppf") and hasattr(law, "cdf"):
-            top = min(float(law.cdf(window)), _TOP)
-            found = np.asarray(law.ppf(top * chances), dtype=np.float64)
-        elif callable(law):
-            found = _cut(law, chances, window)
+        if hasattr(distribution, "ppf") and hasattr(distribution, "cdf"):
+            top = min(float(distribution.cdf(window)), _TOP)
+            result = np.asarray(distribution.ppf(top * chances), dtype=np.float64)
+        elif callable(distribution):
+            result = _cut(distribution, chances, window)
         else:
-            seen = np.asarray(law, dtype=np.float64).ravel()
-            found = np.quantile(seen[seen <= window], chances)
+            seen = np.asarray(distribution, dtype=np.float64).ravel()
+            result = np.quantile(seen[seen <= window], chances)
     except (TypeError, ValueError, IndexError) as error:
         remedy = "give a frozen distribution of SciPy, a quantile function or delays"
         raise SettingError(f"{refused} ({error}): {remedy}") from None
-    if not np.isfinite(found).all() or found[0] < 0.0 or (np.diff(found) < 0.0).any():
+    if not np.isfinite(result).all() or result[0] < 0.0 or (np.diff(result) < 0.0).any():
         raise SettingError(f"{refused}: delays are numbers from 0 up, and some within the window")
-    return tuple(np.minimum(found, window).tolist())
+    return tuple(np.minimum(result, window).tolist())
 
 
 def _cut(quantile: Callable[[float], float], chances: Floats, window: float) -> Floats:

@@ -177,8 +177,8 @@ def changing(
     8
     """
     if seed is None:
-        law = Bernoulli() if family is None else family
-        return Jumping(law, arms, between, horizon, changes, all_arms)
+        distribution = Bernoulli() if family is None else family
+        return Jumping(distribution, arms, between, horizon, changes, all_arms)
     rng = np.random.default_rng(seed)
     starts = 1 + np.sort(rng.choice(np.arange(1, horizon), changes, replace=False))
     rows = [rng.uniform(*between, arms)]
@@ -224,8 +224,8 @@ def random_walk(
     3
     """
     if seed is None:
-        law = Bernoulli() if family is None else family
-        return Walking(law, arms, (0.02, 0.98), step, every)
+        distribution = Bernoulli() if family is None else family
+        return Walking(distribution, arms, (0.02, 0.98), step, every)
     rng = np.random.default_rng(seed)
     moves = rng.normal(0.0, step * every**0.5, (-(-horizon // every), arms))
     path = rng.uniform(0.0, 1.0, arms) + np.cumsum(moves, axis=0)
@@ -370,12 +370,12 @@ def coming_and_going(
         given = f"arms={arms!r}, at_once={at_once!r}, horizon={horizon!r}"
         raise SettingError(f"{given} are not valid: give {allowed}")
     if seed is None:
-        law = Bernoulli() if family is None else family
-        return Coming(law, arms, between, horizon, at_once)
+        distribution = Bernoulli() if family is None else family
+        return Coming(distribution, arms, between, horizon, at_once)
     means = np.random.default_rng(seed).uniform(*between, arms).tolist()
     rows = [
         [mean if first <= a < first + at_once else None for a, mean in enumerate(means)]
         for first in range(stretches)
     ]
-    starts = [1 + place * horizon // stretches for place in range(stretches)]
+    starts = [1 + position * horizon // stretches for position in range(stretches)]
     return _drifting(family, starts, rows)

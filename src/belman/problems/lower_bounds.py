@@ -92,8 +92,8 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
         T* and w*.
 
     >>> from belman.problems import bernoulli
-    >>> found = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
-    >>> round(found.turns), [round(float(share), 3) for share in found.proportions]
+    >>> result = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
+    >>> round(result.turns), [round(float(share), 3) for share in result.proportions]
     (990, [0.417, 0.39, 0.136, 0.057])
     """
     if not isinstance(problem, Stationary):
@@ -146,7 +146,7 @@ def _largest_least(
             slopes = weigh(z[:-1])[1] / unit
             return np.hstack([slopes, np.full((len(slopes), 1), -1.0)])
 
-        found = minimize(
+        result = minimize(
             lambda z: -z[-1],
             np.append(shares, 1.0),
             jac=lambda z: aim,
@@ -158,6 +158,6 @@ def _largest_least(
             ],
             options={"ftol": 1e-13, "maxiter": _STEPS},
         )
-        shares = np.maximum(found.x[:-1], 0.0)
+        shares = np.maximum(result.x[:-1], 0.0)
         shares /= shares.sum()
     return CharacteristicTime(1.0 / float(weigh(shares)[0].min()), shares)

@@ -23,15 +23,15 @@ from belman.families.mirror import Mirror
 from belman.problems.problem import Floats, Problem
 from belman.validate import require_one_of
 
-#: Laws of arrivals and of services by name, as kernels know them.
-ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
-SERVICE_LAWS: dict[str, type[Family]] = {
+#: Distributions of arrivals and of services by name, as kernels know them.
+ARRIVAL_DISTRIBUTIONS = {"poisson": 0, "bernoulli": 1}
+SERVICE_DISTRIBUTIONS: dict[str, type[Family]] = {
     constants.name: constants for constants in (Bernoulli, Geometric, Exponential)
 }
 #: Parts of the last half of a run whose mean backlogs are kept, to see whether it grows.
 BATCHES = 20
-#: Turns that the genie plays before turn 1 where the stationary law is not computed: so many
-#: relaxation times, between two ends.
+#: Turns that the genie plays before turn 1 where the stationary distribution is not computed: so
+#: many relaxation times, between two ends.
 _RELAXATIONS, _SHORTEST, _LONGEST = 20.0, 200, 100_000
 
 
@@ -52,8 +52,8 @@ class Queue(Problem):
 
     rates: tuple[tuple[float, ...], ...]
     arrivals: tuple[float, ...]
-    arrival_law: str
-    service_law: str
+    arrival_distribution: str
+    service_distribution: str
     single: bool
     weighting: str
     serves_empty: bool
@@ -86,7 +86,7 @@ class Queue(Problem):
     @property
     def holds(self) -> bool:
         """Whether a job keeps its server until it is done."""
-        return self.service_law != "bernoulli"
+        return self.service_distribution != "bernoulli"
 
     @property
     def fixed(self) -> bool:
@@ -114,7 +114,7 @@ class Queue(Problem):
     def throughput(self) -> Floats:
         """Jobs per turn of each pair, always busy (U × K); exponential times are rounded up."""
         rates = np.array(self.rates)
-        return -np.expm1(-rates) if self.service_law == "exponential" else rates
+        return -np.expm1(-rates) if self.service_distribution == "exponential" else rates
 
     @property
     def load(self) -> Floats:
@@ -174,7 +174,7 @@ class Queue(Problem):
             return 0, ratios
         coming, load = np.array(self.arrivals), self.load
         served = np.divide(coming, load, out=np.ones_like(coming), where=load > 0.0)
-        if self.fixed and self.arrival_law == "bernoulli":
+        if self.fixed and self.arrival_distribution == "bernoulli":
             return 0, coming * (1.0 - served) / (served * (1.0 - coming))
         slack = float(np.min(served - coming))
         turns = _RELAXATIONS * float(np.max(coming + served * (1.0 - served))) / slack**2
@@ -189,8 +189,8 @@ def queue(
     services: ArrayLike,
     arrivals: float | Sequence[float],
     *,
-    arrival_law: str = "poisson",
-    service_law: str = "bernoulli",
+    arrival_distribution: str = "poisson",
+    service_distribution: str = "bernoulli",
     weighting: str = "none",
     serves_empty: bool | None = None,
     shared: bool = False,
@@ -237,26 +237,26 @@ def queue(
     2
     """
     for name, given, known in (
-        ("arrival_law", arrival_law, list(ARRIVAL_LAWS)),
-        ("service_law", service_law, list(SERVICE_LAWS)),
+        ("arrival_law", arrival_distribution, list(ARRIVAL_DISTRIBUTIONS)),
+        ("service_law", service_distribution, list(SERVICE_DISTRIBUTIONS)),
         ("weighting", weighting, ["none", "length"]),
         ("matching", matching, ["weight", "favourites"]),
     ):
         require_one_of(name, given, known)
-    single, rates = _rates(services, positive=service_law != "bernoulli")
-    family: Family = SERVICE_LAWS[service_law]()
+    single, rates = _rates(services, positive=service_distribution != "bernoulli")
+    family: Family = SERVICE_DISTRIBUTIONS[service_distribution]()
     if prior is not None:
-        family = SERVICE_LAWS[service_law](prior=family.check_prior(prior))
-    holds = service_law != "bernoulli"
+        family = SERVICE_DISTRIBUTIONS[service_distribution](prior=family.check_prior(prior))
+    holds = service_distribution != "bernoulli"
     if holds and serves_empty:
-        what = f"serves_empty=True is not valid with {service_law} job sizes"
+        what = f"serves_empty=True is not valid with {service_distribution} job sizes"
         raise SettingError(f"{what}: an empty queue has no job to size")
     made = Queue(
         family=Mirror(family) if holds else family,
         rates=rates,
         arrivals=_arrivals(arrivals, len(rates), single),
-        arrival_law=arrival_law,
-        service_law=service_law,
+        arrival_distribution=arrival_distribution,
+        service_distribution=service_distribution,
         single=single,
         weighting=weighting,
         serves_empty=not holds if serves_empty is None else bool(serves_empty),

@@ -28,13 +28,13 @@ from belman.problems.problem import Floats, Problem
 from belman.problems.stationary import check_drawn
 from belman.validate import require_number, require_whole
 
-_PLACES = 257  # of the table of means
+_POSITIONS = 257  # of the table of means
 
 
 @kernel
-def put(table, place, row):
+def put(table, position, row):
     """θ of the mean at a place from 0 to 1 of the table."""
-    x = place * (len(table) - 1.0)
+    x = position * (len(table) - 1.0)
     left = min(int(x), len(table) - 2)
     for i in range(row.size):
         row[i] = table[left, 0, i] + (x - left) * (table[left + 1, 0, i] - table[left, 0, i])
@@ -187,7 +187,7 @@ class _Random(Problem):
 
     @property
     def table(self) -> Floats:
-        means = np.linspace(*self.between, _PLACES).tolist()
+        means = np.linspace(*self.between, _POSITIONS).tolist()
         return np.array([[self.family.parameter_of(mean)] for mean in means])
 
     @property

@@ -45,10 +45,10 @@ def again(family, constants, numbers, table, course, arm, turn, uniform):
     """A reward drawn again, or the next one."""
     count, played = numbers[2 + arm], course.state[arm]
     course.state[arm] = played + 1.0
-    place = uniform * count
+    position = uniform * count
     if numbers[0] == 0.0:
-        place = (turn - 1.0) % count if numbers[1] > 0.0 else played % count
-    value = table[0, arm, int(place)]
+        position = (turn - 1.0) % count if numbers[1] > 0.0 else played % count
+    value = table[0, arm, int(position)]
     return value, value
 
 
@@ -128,10 +128,10 @@ def fitting(rewards: Sequence[float]) -> Family:
     >>> fitting([0, 1, 1]).name, fitting([0.2, 0.7]).name, fitting([-3.0, 12.5]).name
     ('bernoulli', 'bounded', 'gaussian-unknown')
     """
-    found = np.asarray(rewards, dtype=np.float64)
-    if np.isin(found, (0.0, 1.0)).all():
+    result = np.asarray(rewards, dtype=np.float64)
+    if np.isin(result, (0.0, 1.0)).all():
         return Bernoulli()
-    return Bounded() if ((found >= 0.0) & (found <= 1.0)).all() else GaussianUnknown()
+    return Bounded() if ((result >= 0.0) & (result <= 1.0)).all() else GaussianUnknown()
 
 
 def from_rewards(
@@ -186,6 +186,6 @@ def from_rewards(
         for name, value in zip(frame.names(arm), frame.numbers(reward).tolist(), strict=True):
             rows.setdefault(name, []).append(value)
     every = [value for row in rows.values() for value in row]
-    law = fitting(every) if family is None else family
+    distribution = fitting(every) if family is None else family
     rewards = tuple(tuple(row) for row in rows.values())
-    return Replayed(law, rewards, tuple(rows), arms is not None, order)
+    return Replayed(distribution, rewards, tuple(rows), arms is not None, order)

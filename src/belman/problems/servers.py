@@ -20,7 +20,7 @@ from belman.errors import SettingError, listing, unknown
 Floats = NDArray[np.float64]
 #: A mean (times are then exponential), a distribution of SciPy, or a function of a NumPy generator
 #: and a size.
-Law = float | Callable[[np.random.Generator, int], Any] | Any
+Distribution = float | Callable[[np.random.Generator, int], Any] | Any
 #: A chance, or a function of the time in seconds that gives one.
 Chance = float | Callable[[float], float]
 
@@ -41,8 +41,10 @@ class Servers:
     names: tuple[Hashable, ...]
     slots: tuple[int, ...]
     failures: tuple[Chance, ...]
-    services: Mapping[Hashable, tuple[Law, ...]]  # by class, one a server
-    arrivals: Mapping[Hashable, Law]  # by class: jobs per second, or the distribution of the gaps
+    services: Mapping[Hashable, tuple[Distribution, ...]]  # by class, one a server
+    arrivals: Mapping[
+        Hashable, Distribution
+    ]  # by class: jobs per second, or the distribution of the gaps
 
     def jobs(self, count: int, generator: np.random.Generator) -> list[Arrival]:
         """Return the first `count` jobs of all classes, in the order in which they come."""
@@ -56,8 +58,10 @@ class Servers:
         given = self.arrivals[job_class]
         rate = float(given) if isinstance(given, (int, float)) else None
         gaps = draws(given if rate is None else 1.0 / rate, count, generator)
-        laws = self.services[job_class]
-        seconds = np.stack([draws(law, count, generator) for law in laws], axis=1)
+        distributions = self.services[job_class]
+        seconds = np.stack(
+            [draws(distribution, count, generator) for distribution in distributions], axis=1
+        )
         luck, times = generator.random(count), np.cumsum(gaps)
         for when, needs, fortune in zip(times.tolist(), seconds, luck.tolist(), strict=True):
             yield Arrival(when, job_class, needs, fortune)
@@ -69,12 +73,12 @@ class Servers:
 
     def mean_seconds(self, job_class: Hashable) -> Floats:
         """The expected seconds of a job at every server, from many draws where no mean is given."""
-        return np.array([_mean(law) for law in self.services[job_class]])
+        return np.array([_mean(distribution) for distribution in self.services[job_class]])
 
 
 def servers(
     services: Mapping[Any, Any],
-    arrivals: Law | Mapping[Any, Law],
+    arrivals: Distribution | Mapping[Any, Distribution],
     *,
     slots: int | Mapping[Any, int] = 1,
     failures: Chance | Mapping[Any, Chance] = 0.0,
@@ -107,11 +111,11 @@ def servers(
     """
     rates = arrivals if isinstance(arrivals, Mapping) else {None: arrivals}
     by_class = services if isinstance(arrivals, Mapping) and set(services) == set(rates) else None
-    laws = by_class or dict.fromkeys(rates, services)
-    names = tuple(next(iter(laws.values()), {}))
+    distributions = by_class or dict.fromkeys(rates, services)
+    names = tuple(next(iter(distributions.values()), {}))
     if not names:
         raise SettingError("no server is given: services must name at least one")
-    for name, each in laws.items():
+    for name, each in distributions.items():
         if set(each) != set(names):
             raise SettingError(f"class {name!r} has other servers than {listing(names)}")
     counts = tuple(int(_by_server(slots, name, 1, names)) for name in names)
@@ -121,26 +125,30 @@ def servers(
     for chance in chances:
         if not callable(chance) and not 0.0 <= chance <= 1.0:
             raise SettingError(f"failures={failures!r}: a chance must be from 0 to 1")
-    every = {name: tuple(each[server] for server in names) for name, each in laws.items()}
+    every = {name: tuple(each[server] for server in names) for name, each in distributions.items()}
     made = Servers(names, counts, chances, every, dict(rates))
-    _check_laws(made)
+    _check_distributions(made)
     return made
 
 
-def draws(law: Law, count: int, generator: np.random.Generator) -> Floats:
+def draws(distribution: Distribution, count: int, generator: np.random.Generator) -> Floats:
     """So many numbers of a distribution."""
-    if isinstance(law, (int, float)):
-        return generator.exponential(law, count)
-    drawn = law.rvs(count, random_state=generator) if hasattr(law, "rvs") else law(generator, count)
+    if isinstance(distribution, (int, float)):
+        return generator.exponential(distribution, count)
+    drawn = (
+        distribution.rvs(count, random_state=generator)
+        if hasattr(distribution, "rvs")
+        else distribution(generator, count)
+    )
     return np.asarray(drawn, dtype=np.float64)
 
 
-def _mean(law: Law) -> float:
-    if isinstance(law, (int, float)):
-        return float(law)
-    if hasattr(law, "mean") and np.isfinite(law.mean()):
-        return float(law.mean())
-    return float(draws(law, 20_000, np.random.default_rng(0)).mean())
+def _mean(distribution: Distribution) -> float:
+    if isinstance(distribution, (int, float)):
+        return float(distribution)
+    if hasattr(distribution, "mean") and np.isfinite(distribution.mean()):
+        return float(distribution.mean())
+    return float(draws(distribution, 20_000, np.random.default_rng(0)).mean())
 
 
 def _by_server(given: Any, name: Hashable, default: Any, names: tuple[Hashable, ...]) -> Any:
@@ -152,16 +160,16 @@ def _by_server(given: Any, name: Hashable, default: Any, names: tuple[Hashable, 
     return given.get(name, default)
 
 
-def _check_laws(made: Servers) -> None:
+def _check_distributions(made: Servers) -> None:
     """Every distribution gives numbers that can be times."""
     generator = np.random.default_rng(0)
-    laws = [*made.arrivals.values(), *itertools.chain(*made.services.values())]
-    for law in laws:
-        if isinstance(law, (int, float)):
-            good = not isinstance(law, bool) and 0.0 < law < float("inf")
+    distributions = [*made.arrivals.values(), *itertools.chain(*made.services.values())]
+    for distribution in distributions:
+        if isinstance(distribution, (int, float)):
+            good = not isinstance(distribution, bool) and 0.0 < distribution < float("inf")
         else:
-            drawn = draws(law, 100, generator)
+            drawn = draws(distribution, 100, generator)
             good = drawn.shape == (100,) and bool((np.isfinite(drawn) & (drawn >= 0.0)).all())
         if not good:
             allowed = "a positive number, a distribution of SciPy, or a function (generator, size)"
-            raise SettingError(f"{law!r} is not a distribution of times: give {allowed}")
+            raise SettingError(f"{distribution!r} is not a distribution of times: give {allowed}")

@@ -12,34 +12,36 @@ from belman.families import Bounded, Family, atoms
 from belman.problems.problem import Floats, Problem
 
 #: Values and their chances.
-Law = tuple[tuple[float, ...], tuple[float, ...]]
+Distribution = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
 class Tables(Problem):
     """The same distributions in every run, each by its values and their chances.
 
-    >>> Tables(laws=(((0.0, 1.0), (0.6, 0.4)), ((0.45,), (1.0,)))).means
+    >>> Tables(distributions=(((0.0, 1.0), (0.6, 0.4)), ((0.45,), (1.0,)))).means
     (0.4, 0.45)
     """
 
     family: Family = field(default_factory=Bounded)
-    laws: tuple[Law, ...] = ()
+    distributions: tuple[Distribution, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.family, Bounded):
             raise FamilyError(
                 f"{self.family.name} rewards are not drawn from tables: give Bounded()"
             )
-        if not self.laws:
+        if not self.distributions:
             raise FamilyError("a problem needs at least one arm: the list is empty")
-        laws = tuple((tuple(map(float, v)), tuple(map(float, c))) for v, c in self.laws)
-        object.__setattr__(self, "laws", laws)
+        distributions = tuple(
+            (tuple(map(float, v)), tuple(map(float, c))) for v, c in self.distributions
+        )
+        object.__setattr__(self, "distributions", distributions)
         _ = self.parameters
 
     @property
     def arms(self) -> int:
-        return len(self.laws)
+        return len(self.distributions)
 
     @property
     def means(self) -> tuple[float, ...]:
@@ -48,15 +50,15 @@ class Tables(Problem):
 
     @property
     def parameters(self) -> Floats:
-        return np.array([atoms.table(values, chances) for values, chances in self.laws])
+        return np.array([atoms.table(values, chances) for values, chances in self.distributions])
 
 
-def bounded(laws: Sequence[Law]) -> Tables:
+def bounded(distributions: Sequence[Distribution]) -> Tables:
     """Make arms with given distributions in [0, 1].
 
     Parameters
     ----------
-    laws
+    distributions
         For each arm its values and their probabilities.
 
     Returns
@@ -67,10 +69,10 @@ def bounded(laws: Sequence[Law]) -> Tables:
     >>> bounded([([0, 0.5, 1], [0.2, 0.5, 0.3]), ([0, 1], [0.5, 0.5])]).means
     (0.55, 0.5)
     """
-    return Tables(laws=tuple(laws))
+    return Tables(distributions=tuple(distributions))
 
 
-def _law(row: Sequence[float]) -> Law:
+def _distribution(row: Sequence[float]) -> Distribution:
     """A row of a family's parameters as values and chances."""
     table = np.asarray(row[2:], dtype=np.float64)
     ends, values = table[: atoms.ATOMS], table[atoms.ATOMS :]
@@ -79,28 +81,28 @@ def _law(row: Sequence[float]) -> Law:
     return tuple(values[kept].tolist()), tuple(chances[kept].tolist())
 
 
-def coin(mean: float) -> Law:
+def coin(mean: float) -> Distribution:
     """0 or 1."""
     return (0.0, 1.0), (1.0 - mean, mean)
 
 
-def beta_law(mean: float, concentration: float) -> Law:
+def beta_distribution(mean: float, concentration: float) -> Distribution:
     """Beta(mean·k, (1 − mean)·k), k the concentration, by 64 atoms of one chance.
 
-    >>> values, chances = beta_law(0.4, 8.0)
+    >>> values, chances = beta_distribution(0.4, 8.0)
     >>> len(values), round(float(np.dot(values, chances)), 12)
     (64, 0.4)
     """
-    return _law(atoms.beta(mean, concentration))
+    return _distribution(atoms.beta(mean, concentration))
 
 
-def cut_exponential(scale: float) -> Law:
+def cut_exponential(scale: float) -> Distribution:
     """min(X, 1) of an exponential X of that mean."""
-    return _law(atoms.of_quantiles(lambda level: -scale * np.log1p(-level)))
+    return _distribution(atoms.of_quantiles(lambda level: -scale * np.log1p(-level)))
 
 
-def mixed(weight: float, one: Law, other: Law) -> Law:
-    """One law with the chance `weight`, else the other, by at most 64 quantiles.
+def mixed(weight: float, one: Distribution, other: Distribution) -> Distribution:
+    """One distribution with the chance `weight`, else the other, by at most 64 quantiles.
 
     >>> mixed(0.25, coin(1.0), coin(0.0))
     ((0.0, 1.0), (0.75, 0.25))
@@ -109,8 +111,8 @@ def mixed(weight: float, one: Law, other: Law) -> Law:
     shares = np.array(
         [*(weight * share for share in one[1]), *((1.0 - weight) * s for s in other[1])]
     )
-    merged, places = np.unique(values, return_inverse=True)
-    chances = np.bincount(places, weights=shares)
+    merged, positions = np.unique(values, return_inverse=True)
+    chances = np.bincount(positions, weights=shares)
     kept = chances > 0.0
     merged, chances = merged[kept], chances[kept] / chances.sum()
     while merged.size > atoms.PARTS:  # the two neighbours of least chance become one, at their mean
@@ -122,42 +124,44 @@ def mixed(weight: float, one: Law, other: Law) -> Law:
     return tuple(merged.tolist()), tuple(chances.tolist())
 
 
-def _ratings(rng: np.random.Generator) -> Law:
+def _ratings(rng: np.random.Generator) -> Distribution:
     """One to five stars."""
     return (0.0, 0.25, 0.5, 0.75, 1.0), tuple(rng.dirichlet(np.ones(5)).tolist())
 
 
-def _stretch(rng: np.random.Generator) -> Law:
+def _stretch(rng: np.random.Generator) -> Distribution:
     low, high = np.sort(rng.random(2))
-    return _law(atoms.of_quantiles(lambda level: low + level * (high - low)))
+    return _distribution(atoms.of_quantiles(lambda level: low + level * (high - low)))
 
 
-def _revenue(rng: np.random.Generator) -> Law:
+def _revenue(rng: np.random.Generator) -> Distribution:
     """Mostly nothing, and now and then an amount."""
-    amounts = beta_law(float(rng.uniform(0.2, 0.8)), 8.0)
+    amounts = beta_distribution(float(rng.uniform(0.2, 0.8)), 8.0)
     return mixed(float(rng.uniform(0.02, 0.3)), amounts, coin(0.0))
 
 
-def _deceptive(rng: np.random.Generator, arms: int) -> list[Law]:
+def _deceptive(rng: np.random.Generator, arms: int) -> list[Distribution]:
     """A coin that is best and often starts with a loss, among arms that hardly vary."""
-    laws = [beta_law(float(rng.uniform(0.3, 0.45)), 100.0) for _ in range(arms - 1)]
-    laws.insert(int(rng.integers(arms)), coin(0.5))
-    return laws
+    distributions = [
+        beta_distribution(float(rng.uniform(0.3, 0.45)), 100.0) for _ in range(arms - 1)
+    ]
+    distributions.insert(int(rng.integers(arms)), coin(0.5))
+    return distributions
 
 
-def _each(draw: Callable[[np.random.Generator], Law]) -> Callable[..., list[Law]]:
+def _each(draw: Callable[[np.random.Generator], Distribution]) -> Callable[..., list[Distribution]]:
     return lambda rng, arms: [draw(rng) for _ in range(arms)]
 
 
-def _betas(*concentrations: float) -> Callable[..., list[Law]]:
-    def draw(rng: np.random.Generator) -> Law:
-        return beta_law(float(rng.uniform(0.02, 0.98)), float(rng.choice(concentrations)))
+def _betas(*concentrations: float) -> Callable[..., list[Distribution]]:
+    def draw(rng: np.random.Generator) -> Distribution:
+        return beta_distribution(float(rng.uniform(0.02, 0.98)), float(rng.choice(concentrations)))
 
     return _each(draw)
 
 
 #: Kinds of problems with rewards in [0, 1]: how the distributions of so many arms are drawn.
-SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Law]]] = {
+SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Distribution]]] = {
     "coins": _each(lambda rng: coin(float(rng.uniform()))),
     "beta, wide": _betas(1.0),
     "beta": _betas(8.0),
@@ -167,7 +171,9 @@ SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Law]]] = {
     "uniform": _each(_stretch),
     "ratings": _each(_ratings),
     "mixtures": _each(
-        lambda rng: mixed(0.5, coin(float(rng.uniform())), beta_law(float(rng.uniform()), 8.0))
+        lambda rng: mixed(
+            0.5, coin(float(rng.uniform())), beta_distribution(float(rng.uniform()), 8.0)
+        )
     ),
     "revenue": _each(_revenue),
     "deceptive": _deceptive,

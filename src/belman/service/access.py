@@ -61,8 +61,8 @@ class Caller(NamedTuple):
 
 def caller_of(scope: Scope) -> Caller | None:
     """Who sent a request, once the access control has let it in."""
-    found: Caller | None = scope.get("belman.caller")
-    return found
+    result: Caller | None = scope.get("belman.caller")
+    return result
 
 
 def idempotency_key(scope: Scope, in_body: str | None = None) -> str | None:
@@ -273,8 +273,8 @@ def _host(address: str, part: str) -> object:
 
 def _route(scope: Scope) -> str:
     """The route as it is written in the OpenAPI document: few of them, whatever is asked for."""
-    found: Any = scope.get("route")
-    return scope.get("belman.route") or getattr(found, "path", None) or "none"
+    result: Any = scope.get("route")
+    return scope.get("belman.route") or getattr(result, "path", None) or "none"
 
 
 def require_role(scope: Scope, needed: Role) -> None:

@@ -89,10 +89,10 @@ class RankBody(BaseModel):
     def chosen_from(self) -> list[Action]:
         """The actions that are not excluded, each of a name of its own."""
         excluded = set(self.excludedActions)
-        found = [one for one in self.actions if one.id not in excluded]
-        if not found or len({one.id for one in found}) < len(found):
+        result = [one for one in self.actions if one.id not in excluded]
+        if not result or len({one.id for one in result}) < len(result):
             raise SettingError("give actions of different ids, not all of them excluded")
-        return found
+        return result
 
 
 def merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -129,19 +129,19 @@ def looked_at(context: str | None, candidates: str | None) -> dict[str, Any]:
     >>> looked_at('{"age": 31}', '[{"price": 5}, {"price": 8}]')
     {'context': {'age': 31}, 'candidates': [{'price': 5}, {'price': 8}]}
     """
-    found: dict[str, Any] = {"context": None, "candidates": None}
+    result: dict[str, Any] = {"context": None, "candidates": None}
     if context is not None:
-        found["context"] = _of_kind(dict, "context", context, "a JSON object: {…}")
+        result["context"] = _of_kind(dict, "context", context, "a JSON object: {…}")
     if candidates is not None:
-        found["candidates"] = _of_kind(list, "candidates", candidates, "a JSON list: [{…}, {…}]")
-    return found
+        result["candidates"] = _of_kind(list, "candidates", candidates, "a JSON list: [{…}, {…}]")
+    return result
 
 
 def _of_kind(kind: type, name: str, text: str, wanted: str) -> Any:
     try:
-        found = json.loads(text)
+        result = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, kind):
+        result = None
+    if not isinstance(result, kind):
         raise SettingError(f"{name}={text[:80]!r} is not {wanted}")
-    return found
+    return result

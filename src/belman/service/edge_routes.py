@@ -72,16 +72,16 @@ async def weights(
 
 def _document(study: Study, segment: str | None, signed: bool) -> tuple[bytes, int]:
     """A document, and for how many seconds it is fresh."""
-    found = study.weights(segment)
-    text = sign(found, study.signing_key) if signed else found.to_json()
+    result = study.weights(segment)
+    text = sign(result, study.signing_key) if signed else result.to_json()
     return text.encode(), max(1, math.ceil(min(study.fresh_for(segment), LONGEST)))
 
 
 @router.get("/{name}/weights/key", response_model=models.SigningKeyOut, **requires(Role.READ, 409))
 async def weights_key(request: Request, study: Decider) -> Response:
     """Return the public key of a study's signed weights, and all keys to trust."""
-    found = await registry_of(request).change(lambda: study.public_keys)
-    trusted = {name: base64.b64encode(public).decode() for name, public in found.items()}
+    result = await registry_of(request).change(lambda: study.public_keys)
+    trusted = {name: base64.b64encode(public).decode() for name, public in result.items()}
     own = next(iter(trusted))
     return json_response({"id": own, "public": trusted[own], "trusted": trusted})
 

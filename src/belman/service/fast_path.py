@@ -32,13 +32,13 @@ class FastPath:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_post = scope["type"] == "http" and scope["method"] == "POST"
-        found = _PATH.fullmatch(scope["path"]) if is_post else None
-        if found is None or (b"content-type", b"application/json") not in scope["headers"]:
+        result = _PATH.fullmatch(scope["path"]) if is_post else None
+        if result is None or (b"content-type", b"application/json") not in scope["headers"]:
             await self.app(scope, receive, send)
             return
-        scope["belman.route"] = f"/api/studies/{{name}}/{found[2]}"
+        scope["belman.route"] = f"/api/studies/{{name}}/{result[2]}"
         require_role(scope, Role.PLAY)
-        response = await self._answer(scope, found[1], found[2], await body_of(receive))
+        response = await self._answer(scope, result[1], result[2], await body_of(receive))
         await response(scope, receive, send)
 
     async def _answer(self, scope: Scope, name: str, what: str, body: bytes) -> Response:

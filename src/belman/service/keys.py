@@ -96,10 +96,10 @@ class Keys:
         id, _, secret = rest.partition("_")
         if head != "belman" or not id.isalnum() or not secret:
             return None
-        found = self.storage.rows(f"{_SELECT} WHERE id = ?", id)
-        if not found or not hmac.compare_digest(found[0][-1], _hash(secret)):
+        result = self.storage.rows(f"{_SELECT} WHERE id = ?", id)
+        if not result or not hmac.compare_digest(result[0][-1], _hash(secret)):
             return None
-        key = _key(found[0])
+        key = _key(result[0])
         return None if key.revoked is not None else key
 
 

@@ -88,9 +88,11 @@ def problem_of(error: BelmanError) -> Response:
     return problem(status, distrust if status == 500 else str(error), kind)
 
 
-def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:
+def invalid(result: Sequence[tuple[Sequence[object], str]]) -> Response:
     """The response for a request that its route cannot take: where, and what is wrong there."""
-    lines = [(printable(".".join(map(str, place))), printable(what)) for place, what in found[:20]]
+    lines = [
+        (printable(".".join(map(str, position))), printable(what)) for position, what in result[:20]
+    ]
     listed = [{"where": where, "what": what} for where, what in lines]
     detail = "; ".join(f"{where}: {what}" for where, what in lines) or "not valid"
     return problem(422, detail, errors=listed)

@@ -49,7 +49,7 @@ def _ranking(ticket: Ticket, actions: list[models.Action]) -> list[dict[str, obj
     """The actions in order, with the chances that they had of being the first."""
     order = ticket.ranking or [ticket.arm]
     chances: Sequence[float | None] = ticket.chances or [None] * len(order)
-    named = [actions[int(str(place))].id for place in order]
+    named = [actions[int(str(position))].id for position in order]
     return [{"id": id, "probability": one} for id, one in zip(named, chances, strict=True)]
 
 

@@ -102,13 +102,13 @@ class Registry:
 
     async def group_commit(self, name: str) -> GroupCommit:
         """A study for asks and tells."""
-        found = self._open.used(name)
-        if found is None:
+        result = self._open.used(name)
+        if result is None:
             study = await self._opening.read(name, lambda: self.change(self._opened, name))
             opened = GroupCommit(study, self._deciding, self.metrics.batch_size.observe, _crowded)
-            found = self._open.get(name, opened)  # unless another was faster
-            self._open.keep(name, found)
-        return found
+            result = self._open.get(name, opened)  # unless another was faster
+            self._open.keep(name, result)
+        return result
 
     async def deciding_study(self, name: str) -> Study:
         """The study that decides, for changes."""
@@ -116,22 +116,22 @@ class Registry:
 
     async def study(self, name: str) -> Study:
         """A copy of the study for those who look."""
-        found = self._read.used(name)
-        if found is None:
+        result = self._read.used(name)
+        if result is None:
             wanted = ("to read", name)
             opened = await self._opening.read(wanted, lambda: self.read(self._opened, name))
-            found = self._read.get(name, opened)
-            self._read.keep(name, found)
-        return found
+            result = self._read.get(name, opened)
+            self._read.keep(name, result)
+        return result
 
     async def delete(self, name: str, confirm: str, key: str | None) -> int:
         """Delete a study with its log: how many events it had."""
         try:
-            found = await self.change(partial(delete, self.storage, name, confirm, key=key))
+            result = await self.change(partial(delete, self.storage, name, confirm, key=key))
         except UnknownStudyError:
             raise await self.change(self._unknown, name) from None
         self.forget(name)
-        return found
+        return result
 
     def reopen(self, name: str) -> None:
         """Open a study anew at its next use, by the log that is there then."""
@@ -154,11 +154,11 @@ class Registry:
 
         async def read() -> bytes:
             moment = await self.read(lambda: study.moment)
-            version, found = self._kept.used(wanted) or (None, b"")
+            version, result = self._kept.used(wanted) or (None, b"")
             if version != moment:
-                found = await self.read(work)
-                self._kept.keep(wanted, (moment, found))
-            return found
+                result = await self.read(work)
+                self._kept.keep(wanted, (moment, result))
+            return result
 
         return await self._shared.read(wanted, read)
 
@@ -193,13 +193,13 @@ class Registry:
 
     async def _cached(self, what: str, look: Callable[[], T]) -> T:
         now = self.clock()
-        until, found = self._cache.get(what, (0.0, None))
+        until, result = self._cache.get(what, (0.0, None))
         if now >= until:
-            found = await self._looks.read(what, lambda: self.at_the_door(look))
+            result = await self._looks.read(what, lambda: self.at_the_door(look))
             if len(self._cache) >= MAX_CACHED_KEYS:
                 self._cache.clear()
-            self._cache[what] = (now + KEY_CACHE_SECONDS, found)
-        return found
+            self._cache[what] = (now + KEY_CACHE_SECONDS, result)
+        return result
 
     # Its life
 

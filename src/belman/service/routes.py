@@ -154,16 +154,16 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     ]
     told = [one.request(own) for one, own in zip(body.tells, keys, strict=True)]
     waiting = [commit.submit(one) for one in told]
-    found = await asyncio.gather(*waiting, return_exceptions=True)
-    for error in found:
+    result = await asyncio.gather(*waiting, return_exceptions=True)
+    for error in result:
         ours = isinstance(error, BelmanError) and status_of(error) < 500
         if isinstance(error, BaseException) and not ours:
             raise error
-    registry.metrics.rewards.inc(sum(one is True for one in found))
-    if refusals := [one for one in found if isinstance(one, BelmanError)]:
+    registry.metrics.rewards.inc(sum(one is True for one in result))
+    if refusals := [one for one in result if isinstance(one, BelmanError)]:
         registry.metrics.refused.inc(len(refusals))
         logs.refused(request.scope["path"], str(refusals[0]), 422)
-    return json_response({"answers": [_outcome(one) for one in found]})
+    return json_response({"answers": [_outcome(one) for one in result]})
 
 
 @router.post(
@@ -190,11 +190,11 @@ async def give_back(request: Request, study: Decider, body: models.ReturnBody) -
     return json_response({"returned": count})
 
 
-def _outcome(found: Any) -> dict[str, Any]:
-    if isinstance(found, BelmanError):
-        kind, status = problem_type(type(found)), status_of(found)
-        return {"problem": {"type": kind, "status": status, "detail": str(found)}}
-    return {"news": found}
+def _outcome(result: Any) -> dict[str, Any]:
+    if isinstance(result, BelmanError):
+        kind, status = problem_type(type(result)), status_of(result)
+        return {"problem": {"type": kind, "status": status, "detail": str(result)}}
+    return {"news": result}
 
 
 # Views

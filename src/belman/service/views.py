@@ -60,10 +60,10 @@ def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None 
 
 def ticket(given: Ticket) -> dict[str, Any]:
     """A ticket; what it says of contexts is left out where it says nothing."""
-    found = given._asdict()
+    result = given._asdict()
     optional = ("context", "candidate", "ranking", "chances")
     return {
-        name: value for name, value in found.items() if value is not None or name not in optional
+        name: value for name, value in result.items() if value is not None or name not in optional
     }
 
 
@@ -78,13 +78,13 @@ def tickets(given: Sequence[Ticket]) -> bytes:
 
 def table(look: Callable[..., Table], *arguments: Any) -> bytes:
     """A table as JSON, by columns."""
-    found = look(*arguments)
-    return encoded({"title": found.title, "columns": found.columns})
+    result = look(*arguments)
+    return encoded({"title": result.title, "columns": result.columns})
 
 
 def contexts(study: Study) -> bytes:
     """What is known by context as JSON, by columns; nothing where there are no contexts."""
-    return encoded({name: found.columns for name, found in study.contexts().items()})
+    return encoded({name: result.columns for name, result in study.contexts().items()})
 
 
 def report(study: Study, level: float, control: str | None, by: str | None) -> bytes:

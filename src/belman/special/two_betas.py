@@ -47,27 +47,27 @@ def chance_above(a, b, c, d):
 
 
 @kernel
-def after_reward(found, h, a, b, c, d, first, won):
+def after_reward(result, h, a, b, c, d, first, won):
     """The same after θ₁, or else θ₂, had a success, or else a failure."""
     total = a + b + c + d
     if first:
-        found += h / a if won else -h / b
+        result += h / a if won else -h / b
         own, other, worth = (a, c, a + b) if won else (b, d, a + b)
     else:
-        found += -h / c if won else h / d
+        result += -h / c if won else h / d
         own, other, worth = (c, a, c + d) if won else (d, b, c + d)
-    return found, grown(h, own, other, worth, total)
+    return result, grown(h, own, other, worth, total)
 
 
 @kernel
-def a_success_less(found, h, a, b, c, d):
+def a_success_less(result, h, a, b, c, d):
     """The same with a failure of θ₂, now Beta(c, d), in the place of a success."""
     h /= grown(1.0, c, a, c + d - 1.0, a + b + c + d - 1.0)
-    found += h / c + h / (d - 1.0)
-    return found, grown(h, d - 1.0, b, c + d - 1.0, a + b + c + d - 1.0)
+    result += h / c + h / (d - 1.0)
+    return result, grown(h, d - 1.0, b, c + d - 1.0, a + b + c + d - 1.0)
 
 
 @kernel
-def expected_most(found, h, a, b, c, d):
+def expected_most(result, h, a, b, c, d):
     """E max(θ₁, θ₂), from P(θ₁ > θ₂) and h."""
-    return a / (a + b) * (found + h / a) + c / (c + d) * (1.0 - found + h / c)
+    return a / (a + b) * (result + h / a) + c / (c + d) * (1.0 - result + h / c)

@@ -53,12 +53,12 @@ def delete(storage: Storage, name: str, confirm: object, *, key: str | None = No
 
     def work(transaction: Transaction) -> int | None:
         there = "SELECT id FROM belman_studies WHERE {} = ?"
-        found = transaction.rows(there.format("name"), name)
-        if found:  # it may be gone once nobody else writes to it
-            found = transaction.rows_locked(LOCK, there.format("id"), found[0][0])
+        result = transaction.rows(there.format("name"), name)
+        if result:  # it may be gone once nobody else writes to it
+            result = transaction.rows_locked(LOCK, there.format("id"), result[0][0])
         if key is not None and (gone := deleted_before(transaction, name, key)) is not None:
             return gone
-        return _delete(transaction, found[0][0], name, key) if found else None
+        return _delete(transaction, result[0][0], name, key) if result else None
 
     events = storage.run(work)
     if events is None:
@@ -95,8 +95,8 @@ def deleted_before(transaction: Transaction, name: str, key: str) -> int | None:
     """How many events a study had that was deleted under this key, or None."""
     transaction.execute(_OLDER, transaction.now() - KEPT)
     find = "SELECT events FROM belman_deletions WHERE request = ?"
-    found = transaction.rows(find, _digest(name, key))
-    return found[0][0] if found else None
+    result = transaction.rows(find, _digest(name, key))
+    return result[0][0] if result else None
 
 
 def remember(transaction: Transaction, name: str, key: str, events: int) -> None:

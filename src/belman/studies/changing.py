@@ -60,7 +60,7 @@ def _add_arm(state: State, event: Event, body: Body) -> None:
         return
     arm = codec.decode_arm(body["name"])
     state.decider.add(arm, body["prior"])
-    state.places[arm] = len(state.register)
+    state.positions[arm] = len(state.register)
     state.register.append(arm)
     state.choices.append(Choice(arm))
     state.tally.arms.append(ArmTally())

@@ -40,18 +40,18 @@ def consequences(state: State, is_look: bool) -> Iterator[Consequence]:
     stopping rule is asked where this `is_look`.
     """
     touched, state.guards.touched = sorted(state.guards.touched), set()
-    for place in touched:
-        crossed = None if place in state.retired else state.guards.crossed(place)
+    for position in touched:
+        crossed = None if position in state.retired else state.guards.crossed(position)
         if crossed is not None:
-            what = f"{crossed.metric} of {state.register[place]} is not {crossed.limit.text}"
+            what = f"{crossed.metric} of {state.register[position]} is not {crossed.limit.text}"
             kind = Kind.ARM_RETIRED if _may_retire(state) else Kind.PAUSED
             body = {"reason": f"guard: {what}", "guard": crossed.metric}
-            yield Consequence(kind, place, body)
+            yield Consequence(kind, position, body)
     while news := _changes_since(state):
         yield _noticed(state, *news[0])
     if is_look and (verdict := decided(state)):
         body = {"reason": verdict.sentence, "by": "rule"}
-        yield Consequence(Kind.SHIPPED, state.places[verdict.arm], body)
+        yield Consequence(Kind.SHIPPED, state.positions[verdict.arm], body)
 
 
 def _may_retire(state: State) -> bool:
@@ -85,16 +85,16 @@ def _noticed(state: State, arm: Any, change: Any) -> Consequence:
         "to": change.now,
         "sure": round(change.sure, 4),
     }
-    return Consequence(Kind.CHANGE_NOTICED, None if arm is None else state.places[arm], body)
+    return Consequence(Kind.CHANGE_NOTICED, None if arm is None else state.positions[arm], body)
 
 
 def standing(state: State) -> Report:
     """What is known now, without intervals."""
     known, settings = state.decider.known(), state.settings
-    places = [state.places[arm] for arm in known.arms]
+    positions = [state.positions[arm] for arm in known.arms]
     control = settings.control if settings.control in known.arms else None
     bets = state.tally.bets if control is not None else None
-    return report(known, control, 0.95, settings.stop_when, most=0, bets=bets, places=places)
+    return report(known, control, 0.95, settings.stop_when, most=0, bets=bets, positions=positions)
 
 
 def decided(state: State) -> Verdict | None:

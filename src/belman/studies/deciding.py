@@ -42,16 +42,16 @@ def decide(
     first, rest = _new_chances(state, count, asking, now)
     chances = first.get(SHARES, state.tally.draws.chances)
     state.fork(1)  # other words than a policy draws from
-    of_arms = {arm: chances[state.places[arm]] for arm in state.arms}
+    of_arms = {arm: chances[state.positions[arm]] for arm in state.arms}
     return _expect(state, asking, drawn_by(of_arms, count, state.dice)), first, rest
 
 
 def _expect(state: State, asking: Asking, drawn: list[tuple[Any, float, Draw]]) -> list[Choice]:
     """Return asks that were decided, as choices that are outstanding from now on."""
-    found = [Choice(arm, 0, likely, draw, asking.context) for arm, likely, draw in drawn]
-    for arm, times in Counter(one.arm for one in found).items():
+    result = [Choice(arm, 0, likely, draw, asking.context) for arm, likely, draw in drawn]
+    for arm, times in Counter(one.arm for one in result).items():
         state.decider.expect(Choice(arm, context=asking.context), times)
-    return found
+    return result
 
 
 def chances_of_last(state: State, asking: Asking) -> dict[Any, float] | None:
@@ -60,8 +60,8 @@ def chances_of_last(state: State, asking: Asking) -> dict[Any, float] | None:
     """
     if state.shipped is not None or state.by_chances:
         return None
-    found: dict[Any, float] | None = state.ready().chances(asking, state.shares)
-    return found
+    result: dict[Any, float] | None = state.ready().chances(asking, state.shares)
+    return result
 
 
 def _new_chances(state: State, count: int, asking: Asking, now: float) -> tuple[Plain, Plain]:
@@ -72,11 +72,11 @@ def _new_chances(state: State, count: int, asking: Asking, now: float) -> tuple[
         return _priced_chances(state, state.spending, count, asking, now)
     if not state.in_contexts and state.number + 1 < state.tally.draws.due:
         return {}, {}
-    found = _by_place(state, state.ready().chances_of_next(asking, count, state.shares))
-    return {SHARES: found}, {SHARES: found} if state.in_contexts else {}
+    result = _by_position(state, state.ready().chances_of_next(asking, count, state.shares))
+    return {SHARES: result}, {SHARES: result} if state.in_contexts else {}
 
 
-def _by_place(state: State, chances: Mapping[Any, float]) -> Chances:
+def _by_position(state: State, chances: Mapping[Any, float]) -> Chances:
     return tuple(chances.get(arm, 0.0) for arm in state.register)
 
 
@@ -90,27 +90,29 @@ def _priced_chances(
     arm has that of being worth most less what it costs, beside its floor.
     """
     decider, segment = state.ready(), segment_of(asking.context)
-    places = [state.places[arm] for arm in decider.arms]
-    costs = np.array(spending.costs_of(places, segment, most=False))
+    positions = [state.positions[arm] for arm in decider.arms]
+    costs = np.array(spending.costs_of(positions, segment, most=False))
     beliefs, family = decider.believed_now(asking), decider.family
     low, high = decider.scale.range or (0.0, 1.0)
     worths = [(high - low) * family.expected_reward(row) for row in beliefs]
     made = spending.next_price(now, worths, costs.tolist())
-    fits = set(spending.affordable(now, places, segment, count))
-    there = [row for row, place in enumerate(places) if place in fits]
+    fits = set(spending.affordable(now, positions, segment, count))
+    there = [row for row, position in enumerate(positions) if position in fits]
     prices = made[0] / (high - low) * costs[there]
     wished = worth_most(family, beliefs[there], prices).tolist()
     arms = [decider.arms[row] for row in there]
-    found = _by_place(state, state.shares.beside(dict(zip(arms, wished, strict=True))))
-    return {SHARES: found, PRICE: made}, {SHARES: found}
+    result = _by_position(state, state.shares.beside(dict(zip(arms, wished, strict=True))))
+    return {SHARES: result, PRICE: made}, {SHARES: result}
 
 
 def affordable(state: State, count: int, asking: Asking, now: float) -> list[int]:
     """Return the places of the arms for which this number of asks fits in the budget."""
-    places = [state.places[arm] for arm in state.arms] if state.shipped is None else [state.shipped]
+    positions = (
+        [state.positions[arm] for arm in state.arms] if state.shipped is None else [state.shipped]
+    )
     if state.spending is None:
-        return places
-    return state.spending.affordable(now, places, segment_of(asking.context), count)
+        return positions
+    return state.spending.affordable(now, positions, segment_of(asking.context), count)
 
 
 def check_budget(state: State, count: int, asking: Asking, now: float, study: str) -> None:

@@ -127,10 +127,10 @@ def _chances_in(state: State, event: Event, body: Body) -> Chances | None:
         return None
     if SHARES not in body:
         return state.tally.draws.chances
-    found = tuple(body[SHARES])
+    result = tuple(body[SHARES])
     if not state.in_contexts and state.spending is None:
-        state.tally.draws.stand(event.number, found)
-    return found
+        state.tally.draws.stand(event.number, result)
+    return result
 
 
 def _spend(
@@ -224,22 +224,22 @@ def _meet_rows(state: State, body: Body) -> None:
 
 def _observe(state: State, event: Event, body: Body) -> None:
     """Learn outcomes in bulk that count at once."""
-    found, tally = Bulk.of(body), state.tally
+    result, tally = Bulk.of(body), state.tally
     tally.draws.due = 0
-    for patch in found.patches:
+    for patch in result.patches:
         state.decider.take(patch)
-    for place, n, total in found.arms:
-        tally.observe(place, event.time, n, total, lambda at=place: state.learnt(at))  # type: ignore[misc]
-    for place, n in found.assigned:
-        tally.arms[place].assigned += n
-    for place, share in found.meant:
-        tally.arms[place].meant += share
-    tally.log_odds = found.log_odds
+    for position, n, total in result.arms:
+        tally.observe(position, event.time, n, total, lambda at=position: state.learnt(at))  # type: ignore[misc]
+    for position, n in result.assigned:
+        tally.arms[position].assigned += n
+    for position, share in result.meant:
+        tally.arms[position].meant += share
+    tally.log_odds = result.log_odds
     if tally.bets is not None:
-        tally.bets = bet_bulk(tally.bets, found)
-    tally.clipped += found.clipped
-    tally.attribute_names.update(part.name for part in found.by)
-    for row in (*found.open, *found.told):
+        tally.bets = bet_bulk(tally.bets, result)
+    tally.clipped += result.clipped
+    tally.attribute_names.update(part.name for part in result.by)
+    for row in (*result.open, *result.told):
         tally.attribute_names.update(row[5] or ())
 
 
@@ -249,52 +249,54 @@ def _observe(state: State, event: Event, body: Body) -> None:
 def _correct(state: State, event: Event, body: Body) -> None:
     """Let a ticket that counted count otherwise."""
     assert event.arm is not None
-    place, was, now, tally = event.arm, body["before"], event.reward, state.tally
+    position, was, now, tally = event.arm, body["before"], event.reward, state.tally
     old_reward, _ = state.kept(was or 0.0)
     new_reward, _ = state.kept(now or 0.0)
     n, total = (now is not None) - (was is not None), new_reward - old_reward
-    tally.correct(place, event.time, n, total, in_bulk=False)
+    tally.correct(position, event.time, n, total, in_bulk=False)
     old = {} if was is None else body.get("metrics_before", {})
     new = {**body.get("metrics_before", {}), **body.get("metrics", {})}
     new = {} if now is None else dict(sorted(new.items()))
     for metrics, more in ((old, -1), (new, 1)):
-        tally.metrics.count(place, metrics, more)
-        state.guards.count(event.ticket or 0, place, metrics, more)
+        tally.metrics.count(position, metrics, more)
+        state.guards.count(event.ticket or 0, position, metrics, more)
     if body["patch"] is not None:
-        before = state.learnt(place)
+        before = state.learnt(position)
         state.decider.take(body["patch"])
-        _correct_cuts(state, place, before, (body["counted"], event.ticket or 0))
+        _correct_cuts(state, position, before, (body["counted"], event.ticket or 0))
     if SHARES in body:
         for reward, kept, times in ((was, old_reward, -1.0), (now, new_reward, 1.0)):
             if reward is not None:
-                bet(tally.bets, place, body[SHARES], kept, times, event.ticket)
+                bet(tally.bets, position, body[SHARES], kept, times, event.ticket)
 
 
 def _correct_rows(state: State, event: Event, body: Body) -> None:
     """Let rows that counted count otherwise."""
-    before = {place: state.learnt(place) for place, *_ in body["changes"]}
+    before = {position: state.learnt(position) for position, *_ in body["changes"]}
     for patch in body["patches"]:
         state.decider.take(patch)
-    for place, n, total in body["changes"]:
-        state.tally.correct(place, event.time, n, total, in_bulk=True)
-        _correct_cuts(state, place, before[place], None)
-    for place, reward, times, version in body.get("bets", ()):
+    for position, n, total in body["changes"]:
+        state.tally.correct(position, event.time, n, total, in_bulk=True)
+        _correct_cuts(state, position, before[position], None)
+    for position, reward, times, version in body.get("bets", ()):
         number = max(version, NO_VERSION)
-        bet(state.tally.bets, place, dict(body[SHARES])[version], reward, times, number)
+        bet(state.tally.bets, position, dict(body[SHARES])[version], reward, times, number)
 
 
-def _correct_cuts(state: State, place: int, before: Learnt, at: tuple[float, int] | None) -> None:
+def _correct_cuts(
+    state: State, position: int, before: Learnt, at: tuple[float, int] | None
+) -> None:
     """Change what is kept of an arm's past by a correction: of a ticket that counted at a time; or
     of a row, which may have counted whenever, and changes each part by its share.
     """
-    after = state.learnt(place)
+    after = state.learnt(position)
 
     def share(cut: Cut) -> float:
         if at is not None:
             return float(cut.has(*at))
         return min(cut.rewards / max(before.tells, 1), 1.0)
 
-    arm = state.tally.arms[place]
+    arm = state.tally.arms[position]
     if state.in_contexts or state.settings.discount < 1.0:
         arm.cuts = {}  # nobody asks whether such an arm changed
     else:

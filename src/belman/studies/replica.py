@@ -182,8 +182,8 @@ class Replica:
         """Whether an event that was known is in an archive, as the log says."""
         if known.number >= self.log.first(transaction):
             return False
-        found = archives.named_in(self.log.of_kind(transaction, Kind.ARCHIVED))
-        return bool(found) and known.number <= found[-1].head.number
+        result = archives.named_in(self.log.of_kind(transaction, Kind.ARCHIVED))
+        return bool(result) and known.number <= result[-1].head.number
 
     def _first(self, transaction: Transaction) -> tuple[State, Head, Iterator[Event]]:
         """The state of the first event, and the events that follow, archived ones as well."""

@@ -40,8 +40,8 @@ def from_text(text: str) -> State:
 
 def _rebuilt(text: str) -> State:
     content = json.loads(text)
-    if (found := content.pop("format")) != FORMAT:
-        raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
+    if (result := content.pop("format")) != FORMAT:
+        raise StateError(f"a snapshot has format {result}: this belman reads {FORMAT}")
     last = len(content["register"]) - 1
     state = codec.read(State, content, {"last arm": last, "number": content["number"]})
     _check(state)
@@ -60,7 +60,7 @@ def _rebuilt(text: str) -> State:
 def _check(state: State) -> None:
     """Raise StateError where parts of a state contradict one another."""
     known = {*state.decider.arms, *state.decider.retired} or set(state.register)
-    if len(state.places) != len(state.register) or set(state.register) != known:
+    if len(state.positions) != len(state.register) or set(state.register) != known:
         raise StateError("a snapshot plays other arms than its register says")
     if len(state.tally.arms) != len(state.register):
         raise StateError("a snapshot does not say what became of its traffic")
@@ -78,7 +78,9 @@ def _check(state: State) -> None:
     if list(tickets) != sorted(tickets) or times != sorted(times):
         raise StateError("the tickets of a snapshot are not in the order of their asks")
     waiting = Counter(one.arm for one in tickets.values())
-    if any(state.learnt(place).pending != waiting[place] for place in state.places.values()):
+    if any(
+        state.learnt(position).pending != waiting[position] for position in state.positions.values()
+    ):
         raise StateError("a snapshot waits for other rewards than those of its tickets")
     if not state.tally.metrics.names >= {name for _, name in state.tally.metrics.sums}:
         raise StateError("a snapshot sums up metrics that it does not name")
@@ -92,12 +94,16 @@ def _check(state: State) -> None:
 
 def _check_early(state: State, early: EarlyLearning, tickets: Mapping[int, Outcome]) -> None:
     """Refuse a distribution of delays that does not count the open tickets."""
-    law, told = early.law, early.told
-    is_own = law.window == state.settings.window and law.prior == PRIOR
-    if not is_own or law.arms != len(state.register) or not isinstance(law.alarm, str | None):
+    distribution, told = early.distribution, early.told
+    is_own = distribution.window == state.settings.window and distribution.prior == PRIOR
+    if (
+        not is_own
+        or distribution.arms != len(state.register)
+        or not isinstance(distribution.alarm, str | None)
+    ):
         raise StateError("the distribution of delays of a snapshot is that of another study")
     asks = [(one.arm, one.time, told.get(number)) for number, one in tickets.items()]
-    if not told.keys() <= tickets.keys() or not law.is_of(asks):
+    if not told.keys() <= tickets.keys() or not distribution.is_of(asks):
         raise StateError("the distribution of delays of a snapshot does not count its tickets")
 
 

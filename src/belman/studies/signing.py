@@ -29,10 +29,10 @@ def signing_keys(storage: Storage, secret: str) -> list[SigningKey]:
 
 def _outside(storage: Storage) -> list[str]:
     """Return the keys of the environment or of the file; StudyError where there are none."""
-    place, given = VARIABLE, os.environ.get(VARIABLE, "").split()
+    position, given = VARIABLE, os.environ.get(VARIABLE, "").split()
     file = storage.key_file
     if not given and file is not None:
-        place, path = str(file), Path(file)
+        position, path = str(file), Path(file)
         if not path.exists() and not storage.read_only:
             write_new(path, f"{secrets.token_hex(LEAST)}\n", private=True)
         given = path.read_text("utf-8").split() if path.exists() else []
@@ -40,5 +40,5 @@ def _outside(storage: Storage) -> list[str]:
     if not given:
         raise StudyError(f"there is no key to sign with, and {storage} holds none: {remedy}")
     if min(map(len, given)) < LEAST or len(set(given)) < len(given):
-        raise StudyError(f"{place} holds a key that is too short, or one twice: {remedy}")
+        raise StudyError(f"{position} holds a key that is too short, or one twice: {remedy}")
     return given

@@ -21,7 +21,7 @@ from belman.deciders import Asking, Choice, Draw, IndependentDecider, Learnt, de
 from belman.deciders.choosing import Dice
 from belman.deciders.independent.independent import PLAIN
 from belman.deciders.shares import NO_SHARES
-from belman.delays import DelayLaw
+from belman.delays import DelayDistribution
 from belman.engine import LATER, entry
 from belman.errors import SettingError
 from belman.policies import Policy
@@ -70,7 +70,7 @@ class State:
     paused: bool = False
     number: Count = 0
     catalogue: Catalogue = field(default_factory=Catalogue)
-    places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
+    positions: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
     shares: Any = field(default=NO_SHARES, metadata=DERIVED)  # of traffic, where there are any
     by_chances: bool = field(default=False, metadata=DERIVED)  # whether asks are drawn by shares
     in_contexts: bool = field(default=False, metadata=DERIVED)  # whether decisions depend on one
@@ -92,7 +92,9 @@ class State:
             settings.decider(),
             list(settings.arms),
             Book(),
-            EarlyLearning(DelayLaw(settings.window or 0.0, arms)) if settings.early else None,
+            EarlyLearning(DelayDistribution(settings.window or 0.0, arms))
+            if settings.early
+            else None,
             Tally([ArmTally() for _ in range(arms)], bets=bets_of(settings)),
             Guards(limits=dict(settings.guard or {})),
             spending=None if settings.budget is None else Spending(),
@@ -100,7 +102,7 @@ class State:
         )
 
     def __post_init__(self) -> None:
-        self.places = {arm: place for place, arm in enumerate(self.register)}
+        self.positions = {arm: position for position, arm in enumerate(self.register)}
         self.book.under(self.settings)
         if self.spending is not None and self.settings.budget is not None:
             self.spending.under(self.settings.budget)
@@ -157,7 +159,7 @@ class State:
     def retired(self) -> list[int]:
         """The places of the arms that are not in play any more."""
         gone = self.decider.retired
-        return [place for place, arm in enumerate(self.register) if arm in gone]
+        return [position for position, arm in enumerate(self.register) if arm in gone]
 
     def check_asking(self, context: Any, candidates: Any) -> Asking:
         """Return a context and candidates as the log keeps them; nothing is changed."""
@@ -167,15 +169,15 @@ class State:
             what = "context was" if candidates is None else "candidates were"
             how = "open_study(…, context=[…]), features=… or segments=… make one"
             raise SettingError(f"{what} given to a study that decides without: {how}")
-        found: Asking = self.decider.check(context, candidates)
-        return found
+        result: Asking = self.decider.check(context, candidates)
+        return result
 
     def choice(self, outcome: Outcome) -> Choice:
         """Return the decision that an outcome is of."""
-        found: Choice = self.choices[outcome.arm]
+        result: Choice = self.choices[outcome.arm]
         if outcome.context is None:
-            return found
-        return found._replace(context=outcome.context, candidate=outcome.candidate)
+            return result
+        return result._replace(context=outcome.context, candidate=outcome.candidate)
 
     # Chances of past decisions
 
@@ -200,23 +202,23 @@ class State:
 
     # What is learnt
 
-    def learnt(self, place: int) -> Learnt:
+    def learnt(self, position: int) -> Learnt:
         """Return all that was learnt of an arm, in play or retired."""
-        found: Learnt = self.over_contexts.learnt(self.register[place])
-        return found
+        result: Learnt = self.over_contexts.learnt(self.register[position])
+        return result
 
     @property
     def over_contexts(self) -> IndependentDecider:
         """What decides, or what believes every arm over all contexts."""
-        found: IndependentDecider = self.decider.totals if self.in_contexts else self.decider
-        return found
+        result: IndependentDecider = self.decider.totals if self.in_contexts else self.decider
+        return result
 
     def kept(self, reward: float) -> tuple[float, bool]:
         """Return a reward as it counts, and whether it was clipped to the range."""
         if not self.settings.clip:
             return reward, False
-        found = float(self.decider.scale.nearest(reward))
-        return found, found != reward
+        result = float(self.decider.scale.nearest(reward))
+        return result, result != reward
 
     @property
     def waits(self) -> str | None:
@@ -229,7 +231,7 @@ class State:
         """
         if self.early is None:
             return
-        played = [self.places[arm] for arm in self.arms]
+        played = [self.positions[arm] for arm in self.arms]
         beliefs = np.ones((len(self.register), 2))
         beliefs[played] = self.decider.settled
         count = self.early.look if peek else self.early.counts

@@ -280,23 +280,23 @@ class Study(StudyViews):
             For each request its tickets, whether its tell was new, or the error that it would have
             raised alone.
         """
-        found: list[Answer] = []
-        while len(found) < len(requests):
-            batch = first_batch(requests, len(found), self._replica.limits.tickets)
+        result: list[Answer] = []
+        while len(result) < len(requests):
+            batch = first_batch(requests, len(result), self._replica.limits.tickets)
             try:
-                found += self._replica.transact(partial(answers, requests=batch))
+                result += self._replica.transact(partial(answers, requests=batch))
             except SpoiltError:
-                found += map(self._alone, batch)
-        return found
+                result += map(self._alone, batch)
+        return result
 
     def _alone(self, request: Request) -> Answer:
         """What a request gets in a transaction of its own."""
         try:
             work = partial(answers, requests=[request])
-            (found,) = self._replica.transact(work)
+            (result,) = self._replica.transact(work)
         except SpoiltError as spoilt:
             return spoilt.refusal
-        return found
+        return result
 
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start: all of it, or none if one row is invalid.
@@ -384,10 +384,10 @@ class Study(StudyViews):
             asking = publishing.segment_in(unit.state, segment)[1]
             return made, publishing.caution(unit.state, made, asking)
 
-        found, caution = self._replica.transact(publish)
+        result, caution = self._replica.transact(publish)
         if caution:
             warnings.warn(f"study {self.name!r}: {caution}", UserWarning, stacklevel=2)
-        return found
+        return result
 
     def declare(self, weights: Weights, reason: str = "", *, key: str | None = None) -> Weights:
         """Tell by which weights somebody else assigned units, so that their outcomes can be
@@ -437,13 +437,13 @@ class Study(StudyViews):
         now = self._replica.now()
 
         def read(state: State) -> tuple[Weights, bool]:
-            found, _ = state.publishing.standing(self.name, of)
+            result, _ = state.publishing.standing(self.name, of)
             due = state.publishing.is_due(of, now, state.number)
-            return found, due and not state.paused and not self.storage.read_only
+            return result, due and not state.paused and not self.storage.read_only
 
-        found, due = self._replica.look(read)
+        result, due = self._replica.look(read)
         if not due:
-            return found
+            return result
         return self._replica.transact(lambda unit: publishing.renewed(unit, of))
 
     def published_segments(self) -> dict[str | None, Given]:

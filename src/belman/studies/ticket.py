@@ -41,19 +41,19 @@ class Ticket(NamedTuple):
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
     """The ticket of an ask; a chance that is not known is NaN, which SQLite keeps as NULL."""
-    number, _, time, place, draw, chance, *_ = event
-    assert place is not None
+    number, _, time, position, draw, chance, *_ = event
+    assert position is not None
     name = ticket_id(number, secret, mark(event))
     chance = math.nan if chance is None else chance
-    found = Ticket(name, register[place], chance, draw == _UNIFORM, time)
+    result = Ticket(name, register[position], chance, draw == _UNIFORM, time)
     if not (body := event.content):
-        return found
+        return result
     if CANDIDATE in body:
-        found = found._replace(arm=body[CHOSEN], candidate=body[CANDIDATE])
+        result = result._replace(arm=body[CHOSEN], candidate=body[CANDIDATE])
     ranking = body.get(RANKING)
     if ranking is not None and CANDIDATE not in body:
-        ranking = [register[place] for place in ranking]
-    return found._replace(context=body.get(CONTEXT), ranking=ranking, chances=body.get(CHANCES))
+        ranking = [register[position] for position in ranking]
+    return result._replace(context=body.get(CONTEXT), ranking=ranking, chances=body.get(CHANCES))
 
 
 def ticket_id(number: int, secret: str, mark: bytes) -> str:

@@ -202,9 +202,9 @@ class UnitOfWork:
             return {}
         declared = self.state.settings.reward
         known = self.state.tally.metrics.names.union(() if declared is None else declared.names)
-        found = check_metrics(given, known)
-        guards.check_values(self.state.guards.limits, found)
-        return found
+        result = check_metrics(given, known)
+        guards.check_values(self.state.guards.limits, result)
+        return result
 
     # Tickets
 
@@ -218,8 +218,8 @@ class UnitOfWork:
 
     def mark_of(self, number: int) -> bytes | None:
         """The mark of a ticket that was given, by the number of its ask."""
-        if (found := self.state.book.open.get(number)) is not None:
-            return found.mark
+        if (result := self.state.book.open.get(number)) is not None:
+            return result.mark
         ask = self.log.event(number)
         if ask is None and self.log.is_archived(number):
             if since := self.log.of_ticket(number):

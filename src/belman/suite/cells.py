@@ -110,14 +110,14 @@ class Suite:
 def suite() -> Suite:
     """The suite of the package."""
     file = resources.files("belman.suite").joinpath("suite.toml")
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    result = tomllib.loads(file.read_text(encoding="utf-8"))
     cells = tuple(
-        Cell(split, kind, arms, horizon, runs, _problem(found["classes"][kind], arms))
+        Cell(split, kind, arms, horizon, runs, _problem(result["classes"][kind], arms))
         for split in SPLITS
-        for kind, arms, horizon, runs in found["cells"][split]
+        for kind, arms, horizon, runs in result["cells"][split]
     )
-    rivals = {group: tuple(names) for group, names in found["rivals"].items()}
-    return Suite(cells, rivals, found["at-most"])
+    rivals = {group: tuple(names) for group, names in result["rivals"].items()}
+    return Suite(cells, rivals, result["at-most"])
 
 
 def _problem(given: dict[str, Any], arms: int) -> Problem:

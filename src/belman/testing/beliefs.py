@@ -43,9 +43,9 @@ def natural_parameters_and_back(case: FamilyCase) -> Faults:
         eta = case.family.natural(belief)
         # what a coordinate adds to much larger terms of its natural parameter is lost
         lost = 1e-12 + 1e-15 * float(np.max(np.abs(eta)) / np.min(np.abs(belief[-1:])))
-        found = case.family.from_natural(eta)
-        if not close(found, belief, lost if len(belief) > 2 else 1e-12):
-            yield f"from_natural(natural({belief})) is {row(found)}"
+        result = case.family.from_natural(eta)
+        if not close(result, belief, lost if len(belief) > 2 else 1e-12):
+            yield f"from_natural(natural({belief})) is {row(result)}"
 
 
 def mean_parameters_are_the_gradient(case: FamilyCase) -> Faults:
@@ -59,11 +59,11 @@ def mean_parameters_are_the_gradient(case: FamilyCase) -> Faults:
         eta, mean = family.natural(belief), family.mean_parameters(belief)
         scale = deviations(family, belief)
         for axis in range(eta.size):
-            found = slope(partition, eta, 3e-3 / scale[axis], axis)
-            if not abs(found - mean[axis]) < 1e-8 * (abs(mean[axis]) + scale[axis]):
+            result = slope(partition, eta, 3e-3 / scale[axis], axis)
+            if not abs(result - mean[axis]) < 1e-8 * (abs(mean[axis]) + scale[axis]):
                 yield (
                     f"mean parameter {axis} of {belief} is {mean[axis]!r}, and log_partition has "
-                    f"the slope {found!r}"
+                    f"the slope {result!r}"
                 )
 
 
@@ -82,11 +82,11 @@ def metric_is_the_jacobian(case: FamilyCase) -> Faults:
         if not (np.linalg.eigvalsh(metric / np.outer(scale, scale)) > 0.0).all():
             yield f"the metric of {belief} is not positive: {metric.tolist()}"
         for axis in range(eta.size):
-            found = slope(means, eta, 3e-3 / scale[axis], axis)
-            if not (np.abs(found - metric[axis]) < 1e-7 * scale * scale[axis]).all():
+            result = slope(means, eta, 3e-3 / scale[axis], axis)
+            if not (np.abs(result - metric[axis]) < 1e-7 * scale * scale[axis]).all():
                 yield (
                     f"row {axis} of the metric of {belief} is {metric[axis].tolist()}, and "
-                    f"mean_parameters have the slopes {found.tolist()}"
+                    f"mean_parameters have the slopes {result.tolist()}"
                 )
 
 
@@ -96,13 +96,13 @@ def mean_parameters_and_back(case: FamilyCase) -> Faults:
     for belief in (*case.ordinary, *case.extreme):
         target, scale = family.mean_parameters(belief), deviations(family, belief)
         for guess in (None, belief, case.ordinary[-1]):
-            found = family.from_mean_parameters(target, guess)
-            family.check_belief(found)
+            result = family.from_mean_parameters(target, guess)
+            family.check_belief(result)
             rounding = 1e-14 * (1.0 + np.abs(target).max())
             allowed = 1e-10 * np.maximum(np.abs(target), scale) + rounding
-            near = (np.abs(family.mean_parameters(found) - target) <= allowed).all()
-            if not near or (belief in case.ordinary and not close(found, belief, 1e-8, 1e-8)):
-                yield f"the mean parameters of {belief} lead to {row(found)}, from {guess}"
+            near = (np.abs(family.mean_parameters(result) - target) <= allowed).all()
+            if not near or (belief in case.ordinary and not close(result, belief, 1e-8, 1e-8)):
+                yield f"the mean parameters of {belief} lead to {row(result)}, from {guess}"
 
 
 def extreme_beliefs_give_numbers(case: FamilyCase) -> Faults:
@@ -150,9 +150,9 @@ def divergence_is_the_fast_form(case: FamilyCase) -> Faults:
         ends = family.log_partition(belief), family.log_partition(other)
         fast = gap - ends[0] + ends[1]
         size = abs(gap) + abs(ends[0]) + abs(ends[1]) + 1.0
-        found = family.divergence(belief, other)
-        if not abs(found - fast) < 1e-10 * size:
-            yield f"divergence({belief}, {other}) is {found!r}, not {fast!r}"
+        result = family.divergence(belief, other)
+        if not abs(result - fast) < 1e-10 * size:
+            yield f"divergence({belief}, {other}) is {result!r}, not {fast!r}"
 
 
 # Bayes and expectations
@@ -230,7 +230,7 @@ def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
             yield f"imagine moved the expected reward of {belief} from {before!r} to {after_it!r}"
 
 
-# The law of the expected reward
+# The distribution of the expected reward
 
 
 def quantiles_invert_the_distribution_function(case: FamilyCase) -> Faults:
@@ -238,17 +238,17 @@ def quantiles_invert_the_distribution_function(case: FamilyCase) -> Faults:
     family = case.family
     beliefs = (*case.ordinary, *case.extreme)
     for belief, level, upper in itertools.product(beliefs, _LEVELS, (False, True)):
-        found = family.mean_quantile(belief, level, upper=upper)
-        x = min(max(found, -1.0 / _TINY), 1.0 / _TINY)
+        result = family.mean_quantile(belief, level, upper=upper)
+        x = min(max(result, -1.0 / _TINY), 1.0 / _TINY)
         near = 1e-12 * abs(x) + _TINY
         low, high = (family.mean_cdf(belief, x + side * near) for side in (-1, 1))
         if abs(x) == 1.0 / _TINY:  # it overflows
             low, high = (low, 1.0) if x > 0 else (0.0, high)
         sides = (1.0 - high, 1.0 - low) if upper else (low, high)
         slack = 1e-12 if upper else 1e-9 * level + 1e-15
-        if math.isnan(found) or not sides[0] - slack <= level <= sides[1] + slack:
+        if math.isnan(result) or not sides[0] - slack <= level <= sides[1] + slack:
             yield (
-                f"mean_quantile({belief}, {level}, upper={upper}) is {found!r}, where mean_cdf "
+                f"mean_quantile({belief}, {level}, upper={upper}) is {result!r}, where mean_cdf "
                 f"goes from {low!r} to {high!r}"
             )
 

@@ -46,13 +46,13 @@ class FamilyCase:
         """The prior, and what a few rewards of each mean make of it."""
         if self._ordinary is not None:
             return tuple(self._ordinary)
-        found = [self.family.prior]
+        result = [self.family.prior]
         for mean, count in zip(self.means, (3, 25), strict=True):
             belief: ArrayLike = self.family.prior
             for reward in self.draws(mean, count, seed=2):
                 belief = self.family.update(belief, float(reward))
-            found.append(row(belief))
-        return tuple(found)
+            result.append(row(belief))
+        return tuple(result)
 
     @cached_property
     def extreme(self) -> tuple[Belief, ...]:
@@ -102,20 +102,20 @@ def checks_in(names: Mapping[str, Any], case: type) -> tuple[Callable[[Any], Fau
 
 def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any) -> None:
     """Run the checks; raise AssertionError with the first fault, or error, of each."""
-    found: list[str] = []
+    result: list[str] = []
     cause: Exception | None = None
     for check in checks:
         try:
             fault = next(check(case), None)
         except Exception as error:  # of the user's code, or of ours because of it
-            fault, cause = f"{type(error).__name__}{_place_of(error)}: {error}", cause or error
+            fault, cause = f"{type(error).__name__}{_position_of(error)}: {error}", cause or error
         if fault is not None:
-            found.append(f"- {check.__name__.replace('_', ' ')}: {fault}")
-    if found:
-        raise AssertionError("\n".join([f"{name} does not keep the contract:", *found])) from cause
+            result.append(f"- {check.__name__.replace('_', ' ')}: {fault}")
+    if result:
+        raise AssertionError("\n".join([f"{name} does not keep the contract:", *result])) from cause
 
 
-def _place_of(error: Exception) -> str:
+def _position_of(error: Exception) -> str:
     """The function and the line at which an error was raised, which may be the user's."""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
@@ -134,8 +134,8 @@ def row(belief: ArrayLike) -> Belief:
     return tuple(np.asarray(belief, dtype=np.float64).tolist())
 
 
-def close(found: ArrayLike, wanted: ArrayLike, relative: float, absolute: float = 0.0) -> bool:
-    return bool(np.allclose(found, wanted, rtol=relative, atol=absolute))
+def close(result: ArrayLike, wanted: ArrayLike, relative: float, absolute: float = 0.0) -> bool:
+    return bool(np.allclose(result, wanted, rtol=relative, atol=absolute))
 
 
 def means_of(family: Family, thetas: ArrayLike) -> Floats:

@@ -187,7 +187,7 @@ def it_goes_on_from_a_file(case: PolicyCase) -> Faults:
         yield "from a file it goes on with other choices: is something kept outside of its memory?"
 
 
-def places_are_declared(case: PolicyCase) -> Faults:
+def positions_are_declared(case: PolicyCase) -> Faults:
     """What kernels use as a place is in `whole_numbers`, so that no file leads them elsewhere."""
     if case.policy.sees_truth:
         return
@@ -216,11 +216,11 @@ def _leads_out_of_bounds(case: PolicyCase, text: str) -> bool:
         try:
             case.played(Agent.from_json(text), 30, seed=4)
         except Exception as error:
-            found: BaseException | None = error
-            while found is not None:
-                if isinstance(found, IndexError):
+            result: BaseException | None = error
+            while result is not None:
+                if isinstance(result, IndexError):
                     return True
-                found = found.__context__
+                result = result.__context__
     return False
 
 

@@ -1,4 +1,6 @@
-"""What every family keeps of its rewards: laws, means, divergences, and doors that refuse."""
+"""What every family keeps of its rewards: distributions, means, divergences, and doors that
+refuse.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def evidence_of(family: Family, mean: float, other: float, spread: float) -> tup
     """What `terms`, `weights` and `evidence` make of two means, and the largest of the terms."""
     size = term_count(family.dimension)
     column, terms, weights = np.zeros(size), np.zeros((size, 1)), np.zeros(size)
-    found = family.enter(
+    result = family.enter(
         _evidence,
         mean=float(mean),
         other=float(other),
@@ -56,7 +58,7 @@ def evidence_of(family: Family, mean: float, other: float, spread: float) -> tup
         terms=terms,
         weights=weights,
     )
-    return float(found), float(np.abs(column).max())
+    return float(result), float(np.abs(column).max())
 
 
 def tilt_of(family: Family, belief: ArrayLike, pull: float) -> Floats:
@@ -71,12 +73,12 @@ def parameters_have_their_means(case: FamilyCase) -> Faults:
     family = case.family
     for mean in case.means:
         theta = family.parameter_of(mean)
-        found, (top,) = family.mean_of(theta), rewards_at(family, theta, np.array([1.0 - 1e-9]))
+        result, (top,) = family.mean_of(theta), rewards_at(family, theta, np.array([1.0 - 1e-9]))
         cut = family.reward_range is not None and top == family.reward_range[1]
-        if not close(found, mean, 1e-12) and not (cut and found < mean):
-            yield f"the distribution of parameter_of({mean}) has the mean {found!r}"
-        if not family.mean_range[0] <= found <= family.mean_range[1]:
-            yield f"the mean {found!r} lies outside of mean_range, {family.mean_range}"
+        if not close(result, mean, 1e-12) and not (cut and result < mean):
+            yield f"the distribution of parameter_of({mean}) has the mean {result!r}"
+        if not family.mean_range[0] <= result <= family.mean_range[1]:
+            yield f"the mean {result!r} lies outside of mean_range, {family.mean_range}"
     for bad in (math.nan, math.inf, -math.inf):
         if not refuses(FamilyError, family.parameter_of, bad):
             yield f"parameter_of({bad}) raises no FamilyError"
@@ -85,7 +87,7 @@ def parameters_have_their_means(case: FamilyCase) -> Faults:
 def rewards_rise_with_luck(case: FamilyCase) -> Faults:
     """The reward at a quantile rises with it, is possible, and is larger on the better arm."""
     family = case.family
-    found = []
+    result = []
     for mean in case.means:
         rewards = rewards_at(family, family.parameter_of(mean), UNIFORMS)
         low, high = family.reward_range or (-math.inf, math.inf)
@@ -94,8 +96,8 @@ def rewards_rise_with_luck(case: FamilyCase) -> Faults:
         if not all(family.supports(reward) and low <= reward <= high for reward in rewards):
             least, most = rewards.min(), rewards.max()
             yield f"some rewards of the mean {mean} are not supported: {least!r} to {most!r}"
-        found.append(rewards)
-    if not (found[0] <= found[1]).all():
+        result.append(rewards)
+    if not (result[0] <= result[1]).all():
         yield f"the same luck gives an arm of mean {case.means[0]} more than one of {case.means[1]}"
 
 
@@ -128,10 +130,10 @@ def evidence_is_d(case: FamilyCase) -> Faults:
     """`terms`, `weights` and `evidence` together make `d`."""
     for mean, other in itertools.product(np.linspace(*case.means, 5), repeat=2):
         for spread in (1.0, 0.3):
-            found, size = evidence_of(case.family, mean, other, spread)
+            result, size = evidence_of(case.family, mean, other, spread)
             true = case.family.reward_divergence(mean, other, spread)
-            if not close(found, true, 1e-9, 1e-12 * (1.0 + size)):
-                yield f"evidence of {mean} against {other} is {found!r}, and d is {true!r}"
+            if not close(result, true, 1e-9, 1e-12 * (1.0 + size)):
+                yield f"evidence of {mean} against {other} is {result!r}, and d is {true!r}"
 
 
 def common_mean_explains_two_arms_best(case: FamilyCase) -> Faults:
@@ -143,19 +145,19 @@ def common_mean_explains_two_arms_best(case: FamilyCase) -> Faults:
             return w * family.reward_divergence(low, x) + v * family.reward_divergence(high, x)
 
         pair = weight, float(low), 1.0, other_weight, float(high), 1.0
-        found = float(family._run(family.kernels.common_mean, *pair))
+        result = float(family._run(family.kernels.common_mean, *pair))
         best = min(cost(float(x)) for x in np.linspace(low, high, 101))
-        if not (low <= found <= high and cost(found) <= best * (1.0 + 1e-9)):
-            yield f"common_mean of {low} and {high} is {found!r}: others cost less"
+        if not (low <= result <= high and cost(result) <= best * (1.0 + 1e-9)):
+            yield f"common_mean of {low} and {high} is {result!r}: others cost less"
         middle = low + (high - low) * other_weight / (weight + other_weight)
-        if family.bregman and not close(found, middle, 1e-12):
-            yield f"common_mean of {low} and {high} is {found!r}, not the weighted mean {middle!r}"
+        if family.bregman and not close(result, middle, 1e-12):
+            yield f"common_mean of {low} and {high} is {result!r}, not the weighted mean {middle!r}"
 
 
 def answers_agree(case: FamilyCase) -> Faults:
     """What policies ask of a family, and what its beliefs say."""
     family, belief = case.family, case.ordinary[-1]
-    if family.mean_fixes_law and family.spread(belief) != 1.0:
+    if family.mean_fixes_distribution and family.spread(belief) != 1.0:
         yield f"the mean fixes all, and the spread of {belief} is {family.spread(belief)!r}"
     if not family.worth(belief) > family.worth(case.ordinary[1]) >= 0.0:
         yield f"{belief} is worth {family.worth(belief)!r} rewards, fewer than {case.ordinary[1]}"

@@ -25,11 +25,11 @@ class Outcome(NamedTuple):
     why: str = ""
 
 
-def judged(section: str, case: object, found: object, wanted: object) -> Outcome:
+def judged(section: str, case: object, result: object, wanted: object) -> Outcome:
     """Judge what was found by what the case wants."""
-    if found == wanted:
+    if result == wanted:
         return Outcome(section, str(case), PASSED)
-    return Outcome(section, str(case), FAILED, f"{found!r}, and the case has {wanted!r}")
+    return Outcome(section, str(case), FAILED, f"{result!r}, and the case has {wanted!r}")
 
 
 def table(outcomes: Iterable[Outcome]) -> Iterator[str]:

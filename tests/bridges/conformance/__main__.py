@@ -18,15 +18,15 @@ def main() -> int:
     given = parser.parse_args()
     if given.growthbook is None and given.eppo is None:
         parser.error("give --growthbook FILE, --eppo FOLDER, or both")
-    found: list[Outcome] = []
+    result: list[Outcome] = []
     if given.growthbook is not None:
         cases = json.loads(given.growthbook.read_text(encoding="utf-8"))
         print(f"GrowthBook's cases, version {cases.get('specVersion', 'unknown')}")
-        found += growthbook.outcomes(cases)
+        result += growthbook.outcomes(cases)
     if given.eppo is not None:
-        found += eppo.outcomes(given.eppo)
-    print(*table(found), sep="\n")
-    return int(any(one.verdict == FAILED for one in found))
+        result += eppo.outcomes(given.eppo)
+    print(*table(result), sep="\n")
+    return int(any(one.verdict == FAILED for one in result))
 
 
 if __name__ == "__main__":

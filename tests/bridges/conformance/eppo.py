@@ -153,8 +153,8 @@ def _split(splits: Sequence[Json], shards: int, unit: str) -> str | None:
     arms = tuple(one["variationKey"] for one in splits)
     cuts = cuts_of_ranges(shares, shards)
     document = Weights("case", 1, salt, arms, cuts, (0.0,) * len(arms), assigner=by)
-    place = int(assign_many(document, [unit]).places[0])
-    return None if place < 0 else str(arms[place])
+    position = int(assign_many(document, [unit]).positions[0])
+    return None if position < 0 else str(arms[position])
 
 
 def _pairs(shard: Json) -> tuple[tuple[int, int], ...]:
@@ -168,8 +168,8 @@ def exported() -> Bandit:
     """A bandit with numbers and words in its context."""
     agent: Agent = belman.Agent(["blue", "red"], context=["age", "country"], model="linear", seed=7)
     for age in range(20, 60):
-        place = "fr" if age % 2 else "de"
-        agent.tell(("blue", "red")[age % 3 > 0], age / 10, {"age": age, "country": place})
+        position = "fr" if age % 2 else "de"
+        agent.tell(("blue", "red")[age % 3 > 0], age / 10, {"age": age, "country": position})
     return bandit(agent, "banner", gamma=2.0)
 
 
@@ -179,8 +179,8 @@ def differences(ours: Json, theirs: Json) -> list[str]:
     """
     own = {path: kinds for path, kinds, _ in _fields("", [ours])}
     inside = {path.rpartition(".")[0] for path in own}
-    found = {path: kinds for path, kinds, _ in _fields("", [theirs])}
-    more = [path for path, kinds in own.items() if not kinds <= found.get(path, set())]
+    result = {path: kinds for path, kinds, _ in _fields("", [theirs])}
+    more = [path for path, kinds in own.items() if not kinds <= result.get(path, set())]
     less = [
         path
         for path, _, always in _fields("", [theirs])
@@ -192,10 +192,10 @@ def differences(ours: Json, theirs: Json) -> list[str]:
 def _fields(path: str, several: Sequence[Json]) -> Iterator[tuple[str, set[str], bool]]:
     """The fields of objects of one kind, the kinds of their values, and whether all have it."""
     for name in dict.fromkeys(name for one in several for name in one):
-        found = [one[name] for one in several if name in one]
-        kinds = {"number" if type(one) in (int, float) else type(one).__name__ for one in found}
-        yield f"{path}.{name}", kinds, len(found) == len(several)
-        inner = [value for one in found for value in one.values()] if name in _MAPS else found
+        result = [one[name] for one in several if name in one]
+        kinds = {"number" if type(one) in (int, float) else type(one).__name__ for one in result}
+        yield f"{path}.{name}", kinds, len(result) == len(several)
+        inner = [value for one in result for value in one.values()] if name in _MAPS else result
         flat = [item for one in inner for item in (one if isinstance(one, list) else [one])]
         objects = [one for one in flat if isinstance(one, dict)]
         if objects:

@@ -63,13 +63,13 @@ def _hash(seed: str, value: str, version: int, wanted: Json) -> tuple[Json, Json
 
 
 def _ranges(_: str, given: list[Json], wanted: Json) -> tuple[Json, Json]:
-    found = [list(one) for one in bucket_ranges(*given)]
-    return found, [pytest.approx(one, abs=1e-9) for one in wanted]
+    result = [list(one) for one in bucket_ranges(*given)]
+    return result, [pytest.approx(one, abs=1e-9) for one in wanted]
 
 
 def _equal_weights(arms: int, wanted: list[float]) -> tuple[Json, Json]:
-    found = [end - start for start, end in bucket_ranges(arms)]
-    return found, pytest.approx(wanted, abs=1e-8)
+    result = [end - start for start, end in bucket_ranges(arms)]
+    return result, pytest.approx(wanted, abs=1e-8)
 
 
 def _choose(_: str, at: float, ranges: Json, wanted: int) -> tuple[Json, Json]:
@@ -94,11 +94,11 @@ def _version(one: str, other: str, wanted: bool, op: str) -> tuple[Json, Json]:
 
 
 def _feature(_: str, context: Json, name: str, wanted: Json) -> tuple[Json, Json]:
-    found = _evaluated(context, name)
+    result = _evaluated(context, name)
     told = wanted.get("experimentResult")
     more = {} if told is None else {"variationId": told["variationId"], "key": told["key"]}
     asked = {"value": word(wanted["value"]), "source": wanted["source"], **more}
-    return {one: found.get(one) for one in asked}, asked
+    return {one: result.get(one) for one in asked}, asked
 
 
 def _run(
@@ -109,9 +109,9 @@ def _run(
     rule = {key: one for key, one in experiment.items() if key != "active"}
     own = {"f": {"defaultValue": experiment["variations"][0], "rules": [rule]}}
     features = {**context.get("features", {}), **own}
-    found = _evaluated({**context, "features": features}, "f")
-    in_experiment = found["source"] == "experiment"
-    return (found["value"], in_experiment, in_experiment), (word(value), is_in, hashed)
+    result = _evaluated({**context, "features": features}, "f")
+    in_experiment = result["source"] == "experiment"
+    return (result["value"], in_experiment, in_experiment), (word(value), is_in, hashed)
 
 
 def _evaluated(context: Json, name: str) -> dict[str, Json]:
@@ -133,13 +133,13 @@ def _evaluated(context: Json, name: str) -> dict[str, Json]:
 
     given, value = called("value")
     reason = given.reasons[0]
-    found = {"value": value, "source": _SOURCES.get(reason, "defaultValue")}
+    result = {"value": value, "source": _SOURCES.get(reason, "defaultValue")}
     if reason == past.LOT:
         assert given.chances[0, given.seen[0]] > 0.0
         assert given.chances[0].sum() == pytest.approx(1.0)
-    if found["source"] == "experiment":
-        found |= {"variationId": int(called("index")[1]), "key": called("key")[1]}
-    return found
+    if result["source"] == "experiment":
+        result |= {"variationId": int(called("index")[1]), "key": called("key")[1]}
+    return result
 
 
 def _log(attributes: Json, asked: list[str]) -> Log:

@@ -64,9 +64,9 @@ def test_an_arm_of_which_all_is_known_is_played_if_it_is_best():
     at.sight.worth[2] = 1e300
     assert indices(SharedBelMan(), at)[2] == -np.inf
     at.sight.eta[2] = 100.0
-    found = indices(SharedBelMan(), at)
-    assert found[2] == 0.0
-    assert np.isfinite(found).all()
+    result = indices(SharedBelMan(), at)
+    assert result[2] == 0.0
+    assert np.isfinite(result).all()
 
 
 def test_the_papers_form_is_pull_less_distance_to_the_barycentre():
@@ -103,8 +103,8 @@ def test_the_bound_of_generalised_models_keeps_its_own_design():
     rows = at.features[[0, 0, 2, 5]]
     inverse = np.linalg.inv(np.eye(3) + rows.T @ rows)
     length = np.sqrt(np.einsum("ai,ij,aj->a", at.features, inverse, at.features))
-    found = indices(policy, at, memory=memory)
-    np.testing.assert_allclose(found, at.sight.eta + 1.5 * length)
+    result = indices(policy, at, memory=memory)
+    np.testing.assert_allclose(result, at.sight.eta + 1.5 * length)
 
 
 def shares(policy, at, draws=4_000):
@@ -179,8 +179,8 @@ def test_ts_ucb_counts_deviations_below_the_best_of_draws():
     theta = np.random.default_rng(2).multivariate_normal(at.belief.mean[0], at.wide, 200_000)
     highest = (theta @ at.features.T).max(axis=1).mean()
     eta, v = marginals(at)
-    found = indices(LinTSUCB(draws=20_000), at)
-    np.testing.assert_allclose(found, (eta - highest) / np.sqrt(v), atol=0.02 / np.sqrt(v).min())
+    result = indices(LinTSUCB(draws=20_000), at)
+    np.testing.assert_allclose(result, (eta - highest) / np.sqrt(v), atol=0.02 / np.sqrt(v).min())
 
 
 def test_laplace_learns_the_mode_and_its_curvature():

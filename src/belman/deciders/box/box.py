@@ -29,7 +29,7 @@ class Box:
     >>> box = Box(price=(5, 20))
     >>> box.point([0.5])
     {'price': 12.5}
-    >>> box.place({"price": 20})
+    >>> box.position({"price": 20})
     array([1.])
     """
 
@@ -57,12 +57,12 @@ class Box:
     def __len__(self) -> int:
         return len(self.sides)
 
-    def point(self, place: Any) -> dict[str, float]:
+    def point(self, position: Any) -> dict[str, float]:
         """Convert a place in the unit cube to named numbers.
 
         Parameters
         ----------
-        place
+        position
             Coordinates from 0 to 1, in the order of the sides.
 
         Returns
@@ -72,10 +72,10 @@ class Box:
         """
         return {
             name: min(max(low + (high - low) * float(at), low), high)
-            for (name, (low, high)), at in zip(self.sides.items(), place, strict=True)
+            for (name, (low, high)), at in zip(self.sides.items(), position, strict=True)
         }
 
-    def place(self, point: Mapping[str, float]) -> Floats:
+    def position(self, point: Mapping[str, float]) -> Floats:
         """Convert named numbers to a place in the unit cube.
 
         Parameters

@@ -74,7 +74,7 @@ class Kept:
     context: list[str]
     kinds: dict[str, Kind]
     shift: Annotated[Floats, Array((None,), 0.0, 1.0)]
-    places: Annotated[Floats, Array((None, None), 0.0, 1.0)]
+    positions: Annotated[Floats, Array((None, None), 0.0, 1.0)]
     contexts: list[dict[str, Any]]
     counts: Annotated[Floats, Array((None,), 1.0, codec.MOST)]
     means: Annotated[Floats, Array((None,), -_LARGEST_REWARD, _LARGEST_REWARD)]
@@ -160,24 +160,24 @@ class BoxDecider(Decider):
     @property
     def outstanding(self) -> dict[Hashable, int]:
         """Asks whose reward is not told yet, by the numbers of their points."""
-        found: dict[Hashable, int] = {}
+        result: dict[Hashable, int] = {}
         for ask in self._out:
             numbers = tuple(ask.point.values())
-            found[numbers] = found.get(numbers, 0) + 1
-        return found
+            result[numbers] = result.get(numbers, 0) + 1
+        return result
 
     @property
     def told(self) -> Table:
         """Every point that was told, with its context, its average reward, and how many it had."""
-        found = self._points
-        at = [self.space.point(place) for place in found.places]
+        result = self._points
+        at = [self.space.point(position) for position in result.positions]
         columns: dict[str, list[Any]] = {
             name: [point[name] for point in at] for name in self.space.sides
         }
         for name in self._contexts.names:
-            columns[name] = [context[name] for context in found.contexts]
-        columns["reward"] = (self._sign * found.means).tolist()
-        columns["rewards"] = found.counts.astype(int).tolist()
+            columns[name] = [context[name] for context in result.contexts]
+        columns["reward"] = (self._sign * result.means).tolist()
+        columns["rewards"] = result.counts.astype(int).tolist()
         return Table(columns)
 
     def inward(self, reward: Any) -> float:
@@ -214,12 +214,12 @@ class BoxDecider(Decider):
     ) -> list[Choice]:
         if among is not None or shares != NO_SHARES:
             self._refuse("shares of traffic or arms to choose among")
-        found = []
+        result = []
         for _ in range(n):
             point = self._next(asking.context or {})
-            found.append(Choice(point, self.turn, 1.0, context=asking.context))
-            self.expect(found[-1])
-        return found
+            result.append(Choice(point, self.turn, 1.0, context=asking.context))
+            self.expect(result[-1])
+        return result
 
     def _next(self, context: Context) -> Point:
         """Return the point to try, the next of those spread evenly while there are few."""
@@ -229,8 +229,8 @@ class BoxDecider(Decider):
         seen = self._search(context)
         if math.isqrt(asks) > math.isqrt(asks - 1):
             hoped = seen.mean + _HOPE * np.sqrt(seen.variance)
-            return self.space.point(seen.places[int(np.argmax(hoped))])
-        return self.space.point(seen.places[int(np.argmax(seen.indices))])
+            return self.space.point(seen.positions[int(np.argmax(hoped))])
+        return self.space.point(seen.positions[int(np.argmax(seen.indices))])
 
     def integrated(self, last: list[Choice]) -> list[Choice]:
         return last
@@ -244,19 +244,19 @@ class BoxDecider(Decider):
     def recall(self, arm: Any, context: Any = None, candidate: Any = None) -> Choice:
         if candidate is not None:
             self._refuse("candidates")
-        self.space.place(arm)
+        self.space.position(arm)
         point = {name: float(arm[name]) for name in self.space.sides}
         return Choice(point, context=self.check(context).context)
 
     def expect(self, choice: Choice, n: int = 1) -> None:
-        self.space.place(choice.arm)
+        self.space.position(choice.arm)
         self._contexts.meet(choice.context or {})
         self._out += [Ask(choice.arm, choice.context or {})] * n
 
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
-        self.space.place(choice.arm)
+        self.space.position(choice.arm)
         self.inward(reward)
 
     def settle(self, choice: Choice, reward: float | None) -> None:
@@ -270,20 +270,20 @@ class BoxDecider(Decider):
             self._learn(ask, self.inward(reward))
 
     def _learn(self, ask: Ask, reward: float) -> None:
-        found = self._points
-        found.tell(self.space.place(ask.point), ask.context, reward)
+        result = self._points
+        result.tell(self.space.position(ask.point), ask.context, reward)
         self._belief = None
-        if len(found) > points.MOST:
-            found.join(self._distances)
+        if len(result) > points.MOST:
+            result.join(self._distances)
         if self.rewards >= self._search_at:
-            self._bank = searched(Knowledge(found, self._contexts), self._bank)
+            self._bank = searched(Knowledge(result, self._contexts), self._bank)
             self._search_at = next_search(self.rewards)
 
-    def _distances(self, found: Points) -> Floats:
+    def _distances(self, result: Points) -> Floats:
         """Return squared distances as the member that weighed most when the bank was searched."""
-        known = Knowledge(found, self._contexts)
-        apart = known.apart(found.contexts, found.contexts)
-        return known.squares(self._bank[0], found.places, found.places, apart)
+        known = Knowledge(result, self._contexts)
+        apart = known.apart(result.contexts, result.contexts)
+        return known.squares(self._bank[0], result.positions, result.positions, apart)
 
     def taught(self, choice: Choice, sums: Sums) -> Plain:
         self._refuse("rewards in bulk")
@@ -312,7 +312,7 @@ class BoxDecider(Decider):
         seen = self._search(asking.context or {})
         best = np.argsort(-seen.indices, kind="stable")[:_EXPLAINED].tolist()
         rows = [*best, *([] if seen.leader in best else [seen.leader])]
-        at = [self.space.point(seen.places[row]) for row in rows]
+        at = [self.space.point(seen.positions[row]) for row in rows]
         columns: dict[str, list[Any]] = {
             name: [point[name] for point in at] for name in self.space.sides
         }
@@ -330,11 +330,11 @@ class BoxDecider(Decider):
     ) -> Table:
         """Return the expected reward at these points, with its credible interval."""
         given = validate.check_list(at, "points", "a list of them")
-        places = np.array([self.space.place(point) for point in given])
+        positions = np.array([self.space.position(point) for point in given])
         columns = {name: [float(point[name]) for point in given] for name in self.space.sides}
-        if not len(places):
+        if not len(positions):
             return Table({**columns, "expected": [], "low": [], "high": []})
-        moments = self._believed().moments(places, asking.context or {})
+        moments = self._believed().moments(positions, asking.context or {})
         ends = [moments.quantile(0.5 * (1.0 - level)), moments.quantile(0.5 * (1.0 + level))]
         low, high = sorted((self._sign * end for end in ends), key=lambda end: float(end[0]))
         return Table(
@@ -349,7 +349,7 @@ class BoxDecider(Decider):
     def best(self, level: float, asking: Asking = _NOWHERE) -> dict[str, float]:
         """Return the point of the highest expected reward, that reward, and its interval."""
         seen = self._search(asking.context or {})
-        point = self.space.point(seen.places[seen.leader])
+        point = self.space.point(seen.positions[seen.leader])
         [row] = self.beliefs_at([point], level, asking)
         return row
 
@@ -365,9 +365,9 @@ class BoxDecider(Decider):
         if self._out:
             belief = belief.with_out(self._newest())
         return search(
-            lambda places: belief.moments(places, context),
+            lambda positions: belief.moments(positions, context),
             self._indices,
-            self._points.places,
+            self._points.positions,
             belief.lengths,
             self._shift,
             first=asks * SPREAD,
@@ -383,7 +383,7 @@ class BoxDecider(Decider):
         sides, names = len(self.space), self._contexts.names
         at = [dict(zip(self.space.sides, key[:sides], strict=True)) for key, _ in kept]
         return Out(
-            np.array([self.space.place(point) for point in at]),
+            np.array([self.space.position(point) for point in at]),
             [dict(zip(names, key[sides:], strict=True)) for key, _ in kept],
             np.array([float(count) for _, count in kept]),
         )
@@ -395,8 +395,8 @@ class BoxDecider(Decider):
         level = _P + surprise**2 / (surprise + _Q)
         leader = int(np.argmax(mean))
         top = mean[leader] + math.sqrt(2.0 * level[leader] * variance[leader])
-        found: Floats = level - (top - mean) ** 2 / (2.0 * variance)
-        return found
+        result: Floats = level - (top - mean) ** 2 / (2.0 * variance)
+        return result
 
     # Keeping
 
@@ -404,7 +404,7 @@ class BoxDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        found = self._points
+        result = self._points
         return codec.write(
             Kept(
                 space=self.space.sides,
@@ -412,11 +412,11 @@ class BoxDecider(Decider):
                 context=self._contexts.names,
                 kinds=self._contexts.kinds,
                 shift=self._shift,
-                places=found.places,
-                contexts=found.contexts,
-                counts=found.counts,
-                means=found.means,
-                squares=found.squares,
+                positions=result.positions,
+                contexts=result.contexts,
+                counts=result.counts,
+                means=result.means,
+                squares=result.squares,
                 out=self._out,
                 bank=[list(member) for member in self._bank],
                 search_at=self._search_at,
@@ -434,21 +434,28 @@ class BoxDecider(Decider):
             kinds=kept.kinds,
             shift=kept.shift,
         )
-        found = Points(len(space))
-        found.places, found.contexts = kept.places.reshape(-1, len(space)), kept.contexts
-        found.counts, found.means, found.squares = kept.counts, kept.means, kept.squares
-        sizes = {len(found.places), len(found.contexts), len(found.means), len(found.squares)}
+        result = Points(len(space))
+        result.positions, result.contexts = kept.positions.reshape(-1, len(space)), kept.contexts
+        result.counts, result.means, result.squares = kept.counts, kept.means, kept.squares
+        sizes = {
+            len(result.positions),
+            len(result.contexts),
+            len(result.means),
+            len(result.squares),
+        }
         fits = (
-            sizes == {len(found)} and len(found) <= points.MOST and not (found.counts % 1.0).any()
+            sizes == {len(result)}
+            and len(result) <= points.MOST
+            and not (result.counts % 1.0).any()
         )
         if not fits or len(kept.shift) != len(space):
             raise StateError("its numbers are not those of an agent of this box")
         for ask in kept.out:
-            space.place(ask.point)
-        for context in [*found.contexts, *(ask.context for ask in kept.out)]:
+            space.position(ask.point)
+        for context in [*result.contexts, *(ask.context for ask in kept.out)]:
             if contexts.check(context) != context:
                 raise StateError(f"{str(context)[:40]!r} is no context of an agent of this box")
-        decider._points, decider._out, decider._search_at = found, kept.out, kept.search_at
+        decider._points, decider._out, decider._search_at = result, kept.out, kept.search_at
         decider._bank = check_bank(kept.bank, len(space) + len(kept.context))
         state_file.check_kept(state, decider.state())
         return decider

@@ -48,15 +48,15 @@ class Contexts:
         for name in given:
             if name not in self.names:
                 raise SettingError(unknown("name in context", name, self.names))
-        found = {name: _plain(name, given.get(name)) for name in self.names}
-        for name, value in found.items():
+        result = {name: _plain(name, given.get(name)) for name in self.names}
+        for name, value in result.items():
             kind = self.kinds.get(name)
             if value is not None and kind is not None and kind != _kind(value):
                 article = "a number" if kind == NUMBER else "a category"
                 raise SettingError(
                     f"{name}={shown(value)} is not allowed: {name} is {article} here"
                 )
-        return found
+        return result
 
     def meet(self, context: Context) -> None:
         """Note what is a number and what a category."""
@@ -66,7 +66,7 @@ class Contexts:
 
     def apart(self, one: Sequence[Context], other: Sequence[Context], units: Floats) -> Floats:
         """Return squared distances, of shape (names, contexts, others)."""
-        found = np.zeros((len(self.names), len(one), len(other)))
+        result = np.zeros((len(self.names), len(one), len(other)))
         for at, name in enumerate(self.names):
             here, there = ([context[name] for context in each] for each in (one, other))
             if self.kinds.get(name) == NUMBER:
@@ -74,16 +74,16 @@ class Contexts:
                 known_there = np.array([value is not None for value in there], dtype=bool)
                 numbers = np.array([value or 0.0 for value in here], dtype=float)[:, None]
                 steps = (numbers - np.array([value or 0.0 for value in there])) / units[at]
-                found[at] = np.where(known & known_there, steps**2, known != known_there)
+                result[at] = np.where(known & known_there, steps**2, known != known_there)
             else:
                 codes = {value: code for code, value in enumerate(dict.fromkeys([*here, *there]))}
                 coded = np.array([codes[value] for value in here])[:, None]
-                found[at] = coded != np.array([codes[value] for value in there])
-        return found
+                result[at] = coded != np.array([codes[value] for value in there])
+        return result
 
     def units(self, contexts: Sequence[Context], counts: Floats) -> Floats:
         """Return the length of each number that counts as a side of a box does."""
-        found = np.ones(len(self.names))
+        result = np.ones(len(self.names))
         for at, name in enumerate(self.names):
             if self.kinds.get(name) != NUMBER:
                 continue
@@ -94,8 +94,8 @@ class Contexts:
             known = np.nan_to_num(values)
             centre = weights @ known / weights.sum()
             spread = np.sqrt(weights @ (known - centre) ** 2 / weights.sum())
-            found[at] = _EVEN * spread if spread > 1e-9 * abs(centre) else max(abs(centre), 1.0)
-        return found
+            result[at] = _EVEN * spread if spread > 1e-9 * abs(centre) else max(abs(centre), 1.0)
+        return result
 
 
 def _kind(value: Any) -> str:
@@ -121,16 +121,16 @@ def _checked_names(names: Any) -> list[str]:
     remedy = 'give a list of names, such as context=["hour", "country"]'
     if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
         raise SettingError(f"context={shown(names)} is not a list of names: {remedy}")
-    found = list(names)
-    for name in found:
+    result = list(names)
+    for name in result:
         if not isinstance(name, str) or not name or len(name) > LONGEST or not is_text(name):
             raise SettingError(f"context={shown(names)} holds {shown(name)}: {remedy}")
         if name.endswith("]"):
             raise SettingError(
                 f"context={shown(names)} holds an array: a box takes numbers and categories"
             )
-    if len(set(found)) < len(found):
+    if len(set(result)) < len(result):
         raise SettingError(f"context={shown(names)} holds a name twice")
-    if len(found) > MOST_NAMES:
+    if len(result) > MOST_NAMES:
         raise SettingError(f"a box takes at most {MOST_NAMES} names of a context: {shown(names)}")
-    return found
+    return result

@@ -32,7 +32,7 @@ class Points:
     """
 
     def __init__(self, sides: int) -> None:
-        self.places: Floats = np.zeros((0, sides))
+        self.positions: Floats = np.zeros((0, sides))
         self.contexts: list[Context] = []
         self.counts: Floats = np.zeros(0)
         self.means: Floats = np.zeros(0)
@@ -47,12 +47,12 @@ class Points:
         """How many rewards were told."""
         return int(self.counts.sum())
 
-    def tell(self, place: Floats, context: Context, reward: float) -> None:
+    def tell(self, position: Floats, context: Context, reward: float) -> None:
         """Count a reward of a point."""
-        here = np.flatnonzero((self.places == place).all(axis=1)).tolist()
+        here = np.flatnonzero((self.positions == position).all(axis=1)).tolist()
         at = next((one for one in here if self.contexts[one] == context), None)
         if at is None:
-            self.places = np.vstack([self.places, place])
+            self.positions = np.vstack([self.positions, position])
             self.contexts = [*self.contexts, context]
             self.counts = np.append(self.counts, 1.0)
             self.means = np.append(self.means, reward)
@@ -79,18 +79,18 @@ class Points:
         mean = float(weights @ self.means[both])
         spread = float(self.counts[both] @ (self.means[both] - mean) ** 2)
         self.squares[one] = self.squares[both].sum() + spread
-        self.means[one], self.places[one] = mean, weights @ self.places[both]
+        self.means[one], self.positions[one] = mean, weights @ self.positions[both]
         names = self.contexts[both[int(np.argmax(weights))]]
         self.contexts[one] = {
             name: self._average(both, weights, name, value) for name, value in names.items()
         }
         self.counts[one] = self.counts[both].sum()
-        for name in ("places", "counts", "means", "squares"):
+        for name in ("positions", "counts", "means", "squares"):
             setattr(self, name, np.delete(getattr(self, name), other, axis=0))
         del self.contexts[other]
 
     def _average(self, both: list[int], weights: Floats, name: str, value: Any) -> Any:
-        values = [self.contexts[place][name] for place in both]
+        values = [self.contexts[position][name] for position in both]
         if all(isinstance(each, float) for each in values):
             return float(weights @ np.array(values))
         return value

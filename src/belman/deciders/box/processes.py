@@ -85,14 +85,14 @@ def correlation(square: Floats) -> Floats:
     array([1., 0.])
     """
     near = np.sqrt(5.0 * square)
-    found: Floats = (1.0 + near + near * near / 3.0) * np.exp(-near)
-    return found
+    result: Floats = (1.0 + near + near * near / 3.0) * np.exp(-near)
+    return result
 
 
 class Out(NamedTuple):
     """Points whose rewards are not told yet: each with its context, and how often it is out."""
 
-    places: Floats
+    positions: Floats
     contexts: list[Context]
     counts: Floats
 
@@ -133,10 +133,10 @@ class Knowledge:
         sides = one.shape[1]
         lengths = np.array([LENGTHS[at] for at in member[:-1]])
         own = lengths[:sides]
-        found: Floats = distance.cdist(one / own, other / own, "sqeuclidean")
+        result: Floats = distance.cdist(one / own, other / own, "sqeuclidean")
         for length, part in zip(lengths[sides:], apart, strict=True):
-            found += part / length**2
-        return found
+            result += part / length**2
+        return result
 
     def covariance(self, member: Member, one: Floats, other: Floats, apart: Floats) -> Floats:
         """Return the covariance of f between points, over σ²."""
@@ -145,7 +145,7 @@ class Knowledge:
     def fit(self, member: Member) -> _Fit:
         points, standard = self.points, self.standard
         noise = NOISES[member[-1]]
-        covariance = self.covariance(member, points.places, points.places, self._within)
+        covariance = self.covariance(member, points.positions, points.positions, self._within)
         covariance[np.diag_indices(len(points))] += noise / points.counts + _JITTER
         factor = cholesky(covariance)
         solution = solve(factor, standard.means)
@@ -159,16 +159,16 @@ class Knowledge:
 
 def cholesky(covariance: Floats) -> Floats:
     """L, with LLᵀ the covariance."""
-    found: Floats = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
-    return found
+    result: Floats = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
+    return result
 
 
 def solve(factor: Floats, columns: Floats) -> Floats:
     """L⁻¹ times columns with a row for every point."""
     if not len(factor):
         return columns
-    found: Floats = linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
-    return found
+    result: Floats = linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+    return result
 
 
 def _shape(rewards: int) -> float:
@@ -224,9 +224,9 @@ def searched(knowledge: Knowledge, bank: Iterable[Member]) -> list[Member]:
         consider(_beside(best))
         if len(known) == before:
             break
-    found = sorted(known, key=known.__getitem__, reverse=True)
-    least = known[found[0]] + math.log(_LEAST_WEIGHT)
-    return [member for member in found[:_MOST_MEMBERS] if known[member] >= least]
+    result = sorted(known, key=known.__getitem__, reverse=True)
+    least = known[result[0]] + math.log(_LEAST_WEIGHT)
+    return [member for member in result[:_MOST_MEMBERS] if known[member] >= least]
 
 
 def check_bank(kept: Sequence[Sequence[int]], lengths: int) -> list[Member]:
@@ -269,37 +269,37 @@ class Belief:
         self.knowledge, self.members = knowledge, list(bank)
         self._fits = [knowledge.fit(member) for member in bank]
         self._factors = [fit.factor for fit in self._fits]
-        self._out = Out(knowledge.points.places[:0], [], np.zeros(0))
+        self._out = Out(knowledge.points.positions[:0], [], np.zeros(0))
         self.weights = special.softmax([fit.posterior for fit in self._fits])
 
     @property
     def lengths(self) -> Floats:
         """The length scales of the sides, by the member that weighs most."""
         best = self.members[int(np.argmax(self.weights))]
-        return np.array([LENGTHS[at] for at in best[: self.knowledge.points.places.shape[1]]])
+        return np.array([LENGTHS[at] for at in best[: self.knowledge.points.positions.shape[1]]])
 
     def with_out(self, out: Out) -> Belief:
         """Return the same belief with these points out."""
-        found, known = copy.copy(self), self.knowledge
-        found._out, found._factors = out, []
+        result, known = copy.copy(self), self.knowledge
+        result._out, result._factors = out, []
         across = known.apart(known.points.contexts, out.contexts)
         within = known.apart(out.contexts, out.contexts)
         for member, fit in zip(self.members, self._fits, strict=True):
-            columns = known.covariance(member, known.points.places, out.places, across)
-            own = known.covariance(member, out.places, out.places, within)
+            columns = known.covariance(member, known.points.positions, out.positions, across)
+            own = known.covariance(member, out.positions, out.positions, within)
             own[np.diag_indices(len(own))] += NOISES[member[-1]] / out.counts + _JITTER
-            found._factors.append(_extended(fit.factor, columns, own))
-        return found
+            result._factors.append(_extended(fit.factor, columns, own))
+        return result
 
-    def moments(self, places: Floats, context: Context) -> Moments:
+    def moments(self, positions: Floats, context: Context) -> Moments:
         """What is believed of places, in a context."""
         known, told = self.knowledge, len(self.knowledge.points)
         shape = _shape(known.points.rewards)
-        everything = np.vstack([known.points.places, self._out.places])
+        everything = np.vstack([known.points.positions, self._out.positions])
         apart = known.apart([*known.points.contexts, *self._out.contexts], [context])
         centre, scale = [], []
         for member, fit, factor in zip(self.members, self._fits, self._factors, strict=True):
-            columns = solve(factor, known.covariance(member, everything, places, apart))
+            columns = solve(factor, known.covariance(member, everything, positions, apart))
             left = np.maximum(1.0 + _CONSTANT - np.einsum("ij,ij->j", columns, columns), 0.0)
             centre.append(fit.solution @ columns[:told])
             scale.append(np.sqrt(fit.rate / shape * left))
@@ -319,9 +319,9 @@ class Belief:
 def _extended(factor: Floats, columns: Floats, own: Floats) -> Floats:
     """The factor of a covariance with more rows: what they have with the others, and their own."""
     size, more = columns.shape
-    found = np.zeros((size + more, size + more))
-    found[:size, :size] = factor
+    result = np.zeros((size + more, size + more))
+    result[:size, :size] = factor
     rows = solve(factor, columns)
-    found[size:, :size] = rows.T
-    found[size:, size:] = cholesky(own - rows.T @ rows)
-    return found
+    result[size:, :size] = rows.T
+    result[size:, size:] = cholesky(own - rows.T @ rows)
+    return result

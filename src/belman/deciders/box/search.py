@@ -29,7 +29,7 @@ _AROUND = 96  # points of a round
 class Seen(NamedTuple):
     """Places that were searched, and what is believed of each."""
 
-    places: Floats
+    positions: Floats
     mean: Floats
     variance: Floats
     indices: Floats
@@ -51,20 +51,24 @@ def search(
     """Look for the largest index and the largest mean: at points spread evenly from the `first` of
     them on, at those `told`, and ever closer to the best.
     """
-    places = np.vstack([evenly(SPREAD, shift, first), told])
-    found = moments(places)
-    seen = Seen(places, found.mean, found.variance, np.zeros(0))
-    seen = seen._replace(indices=rule(seen.mean, seen.variance, found.noise))
+    positions = np.vstack([evenly(SPREAD, shift, first), told])
+    result = moments(positions)
+    seen = Seen(positions, result.mean, result.variance, np.zeros(0))
+    seen = seen._replace(indices=rule(seen.mean, seen.variance, result.noise))
     for reach, most in _ROUNDS:
         steps = reach * np.minimum(lengths, 1.0)
         centres = [*_best(seen, most, steps), seen.leader]
         offsets = steps * _offsets(_AROUND, shift, first)
-        around = seen.places[np.resize(centres, _AROUND)] + offsets
-        places = np.clip(around, 0.0, 1.0)
-        found = moments(places)
-        parts = ((seen.places, places), (seen.mean, found.mean), (seen.variance, found.variance))
-        places, mean, variance = (np.concatenate(pair) for pair in parts)
-        seen = Seen(places, mean, variance, rule(mean, variance, found.noise))
+        around = seen.positions[np.resize(centres, _AROUND)] + offsets
+        positions = np.clip(around, 0.0, 1.0)
+        result = moments(positions)
+        parts = (
+            (seen.positions, positions),
+            (seen.mean, result.mean),
+            (seen.variance, result.variance),
+        )
+        positions, mean, variance = (np.concatenate(pair) for pair in parts)
+        seen = Seen(positions, mean, variance, rule(mean, variance, result.noise))
     return seen
 
 
@@ -72,7 +76,7 @@ def _best(seen: Seen, most: int, steps: Floats) -> list[int]:
     """Return the places with the largest index that are apart from one another."""
     chosen: list[int] = []
     for at in np.argsort(-seen.indices, kind="stable")[:64].tolist():
-        apart = np.abs(seen.places[chosen] - seen.places[at]) / steps
+        apart = np.abs(seen.positions[chosen] - seen.positions[at]) / steps
         if (apart.max(axis=1, initial=0.0) > 1.0).all():
             chosen.append(at)
         if len(chosen) == most:
@@ -82,13 +86,13 @@ def _best(seen: Seen, most: int, steps: Floats) -> list[int]:
 
 def _offsets(count: int, shift: Floats, first: int) -> Floats:
     """Steps of a normal spread, the second half of them along one side alone."""
-    found: Floats = special.ndtri(np.clip(evenly(count, shift, first), 1e-6, 1.0 - 1e-6))
+    result: Floats = special.ndtri(np.clip(evenly(count, shift, first), 1e-6, 1.0 - 1e-6))
     sides = len(shift)
     alone = np.arange(count // 2, count)
-    kept = found[alone, alone % sides]
-    found[alone] = 0.0
-    found[alone, alone % sides] = kept
-    return found
+    kept = result[alone, alone % sides]
+    result[alone] = 0.0
+    result[alone, alone % sides] = kept
+    return result
 
 
 def evenly(count: int, shift: Floats, first: int = 0) -> Floats:

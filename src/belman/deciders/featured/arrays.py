@@ -40,9 +40,9 @@ def signs(length: int, columns: int) -> Floats:
     bytes_ = np.frombuffer(hashlib.shake_256(seed).digest(wanted + wanted // 8 + 64), np.uint8)
     sixths = bytes_[bytes_ < 252][:wanted] % 6  # 252 is the last multiple of six
     drawn = np.where(sixths == 0, 1.0, np.where(sixths == 1, -1.0, 0.0))
-    found: Floats = drawn.reshape(columns, length) * np.sqrt(3.0 / columns)
-    found.flags.writeable = False
-    return found
+    result: Floats = drawn.reshape(columns, length) * np.sqrt(3.0 / columns)
+    result.flags.writeable = False
+    return result
 
 
 class Array(NamedTuple):
@@ -55,7 +55,9 @@ class Array(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The names of the numbers that are learnt from."""
-        return [f"{self.name} {place} of {self.columns}" for place in range(1, self.columns + 1)]
+        return [
+            f"{self.name} {position} of {self.columns}" for position in range(1, self.columns + 1)
+        ]
 
     @property
     def declared(self) -> str:
@@ -129,13 +131,13 @@ def as_array(name: str, value: Any) -> Floats:
     """Return numbers of one dimension."""
     allowed = f"a list or an array of numbers up to {_LARGEST:g}, in one dimension"
     try:
-        found = np.asarray(value)
-        found = found.astype(np.float64) if found.dtype.kind in "fiub" else np.full(1, np.nan)
+        result = np.asarray(value)
+        result = result.astype(np.float64) if result.dtype.kind in "fiub" else np.full(1, np.nan)
     except (TypeError, ValueError):
-        found = np.full(1, np.nan)
-    if found.ndim != 1 or not (np.abs(found) <= _LARGEST).all():
+        result = np.full(1, np.nan)
+    if result.ndim != 1 or not (np.abs(result) <= _LARGEST).all():
         raise SettingError(f"{name}={str(value)[:80]} is not allowed: it must be {allowed}")
-    return found
+    return result
 
 
 def is_array(value: Any) -> bool:
@@ -154,16 +156,16 @@ def declared_by(rows: Mapping[Hashable, Mapping[str, Any]]) -> list[str]:
     """Return the names in the features of arms: with lengths where values are arrays, and with
     brackets where they are bags of words.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for row in rows.values():
         for name, value in row.items():
             if is_bag(value):
-                found[name] = f"{name}{BAG}"
+                result[name] = f"{name}{BAG}"
             elif is_array(value):
-                found[name] = f"{name}[{len(value)}]"
+                result[name] = f"{name}[{len(value)}]"
             else:
-                found.setdefault(name, name)
-    return list(found.values())
+                result.setdefault(name, name)
+    return list(result.values())
 
 
 def _parsed(name: str) -> str | Array:

@@ -61,14 +61,16 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
         arrays = ", ".join(learnt.context.arrays.by_name)
         why = "give the numbers of an array names of their own"
         raise StudyError(f"arrays ({arrays}) are not published: {why}")
-    places = [decider._places[arm] for arm in arms]
+    positions = [decider._positions[arm] for arm in arms]
     forms = [
         form for form in learnt.forms if form.columns.shape not in (CROSSES, LOG_CROSSES, WAVES)
     ]
     form = max(forms, key=lambda form: form.standing)
     columns = [one for one in form.columns.columns if one[0] != FEATURE]
     counted = {one[2] if one[0] == OWN else one[1] for one in columns}
-    used = [place for place in sorted({0, *counted}) if _spread(learnt.context, place) > 0.0]
+    used = [
+        position for position in sorted({0, *counted}) if _spread(learnt.context, position) > 0.0
+    ]
     room = MOST_COEFFICIENTS // (len(used) * len(arms))
     if room < LEAST_DRAWS:
         what = f"{len(arms):,} arms × {len(used):,} numbers and levels"
@@ -77,9 +79,11 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
     draws = min(MOST_DRAWS, 1 << (room.bit_length() - 1))
     inflation = decider.policy.inflation if isinstance(decider.policy, LinTS) else 1.0
     theta = _drawn(form.model, form.belief, decider.rng, draws, inflation)
-    own = folded(decider, form.columns.columns, theta, places)[:, :, used]  # (draws, arms, slots)
-    for at, place in enumerate(used):
-        if learnt.context.slots[place].kind == SQUARE:
+    own = folded(decider, form.columns.columns, theta, positions)[
+        :, :, used
+    ]  # (draws, arms, slots)
+    for at, position in enumerate(used):
+        if learnt.context.slots[position].kind == SQUARE:
             own[:, :, at] *= ROOT_HALF
     own -= own.mean(axis=1, keepdims=True)  # what all arms share decides nothing
     largest = float(np.abs(own).max())
@@ -89,21 +93,21 @@ def contexts(decider: Any, shares: Shares) -> Contexts:
     settled = control if len(shares.free(arms)) < len(arms) else None
     most = float(shares.most > 0.0) if settled is not None else shares.most
     names = {name: learnt.context.kinds.get(name) for name in decider.context_names}
-    slots = tuple(_described(learnt.context, place) for place in used)
+    slots = tuple(_described(learnt.context, position) for position in used)
     return Contexts(names, slots, draws, text, settled, most, control if most < 1.0 else None)
 
 
-def _spread(slots: Slots, place: int) -> float:
+def _spread(slots: Slots, position: int) -> float:
     """Return the deviation by which a number is divided, 0 before there is one; 1 for others."""
-    slot = slots.slots[place]
-    if place == 0 or slot.kind not in SCALED:
+    slot = slots.slots[position]
+    if position == 0 or slot.kind not in SCALED:
         return 1.0
     return (slots.logs if slot.kind == LOG else slots.moments)[slot.name].spread
 
 
-def _described(slots: Slots, place: int) -> tuple[Any, ...]:
-    slot = slots.slots[place]
-    if place == 0:
+def _described(slots: Slots, position: int) -> tuple[Any, ...]:
+    slot = slots.slots[position]
+    if position == 0:
         return (CONSTANT,)
     if slot.kind in SCALED:
         moments = (slots.logs if slot.kind == LOG else slots.moments)[slot.name]
@@ -124,44 +128,44 @@ def _drawn(model: Model, belief: Belief, words: Any, draws: int, inflation: floa
         apart = across(apart, belief.root[b], belief.begin)
         apart *= inflation * np.sqrt(scale)[:, None]
         halves += [belief.mean[b] + apart, belief.mean[b] - apart]
-    found: Floats = np.concatenate(halves)
-    return found
+    result: Floats = np.concatenate(halves)
+    return result
 
 
-def folded(decider: Any, columns: Sequence[Column], theta: Floats, places: list[int]) -> Floats:
+def folded(decider: Any, columns: Sequence[Column], theta: Floats, positions: list[int]) -> Floats:
     """Return the coefficient of every slot of the context, in each draw and of each arm."""
     learnt = decider.knowledge
-    features = np.zeros((len(places), len(learnt.features)))
-    for place, out in zip(places, features, strict=True):
+    features = np.zeros((len(positions), len(learnt.features)))
+    for position, out in zip(positions, features, strict=True):
         if decider._rows:
-            learnt.features.fill(decider._rows[place], out)
-    rows = {place: row for row, place in enumerate(places)}
-    found = np.zeros((len(theta), len(places), len(learnt.context)))
+            learnt.features.fill(decider._rows[position], out)
+    rows = {position: row for row, position in enumerate(positions)}
+    result = np.zeros((len(theta), len(positions), len(learnt.context)))
     for at, (kind, *parts) in enumerate(columns):
         own = theta[:, at]
         if kind == SHARED:
-            found[:, :, parts[0]] += own[:, None]
+            result[:, :, parts[0]] += own[:, None]
         elif kind == FEATURE:
-            found[:, :, 0] += own[:, None] * features[:, parts[0]]
+            result[:, :, 0] += own[:, None] * features[:, parts[0]]
         elif kind == PAIR:
-            found[:, :, parts[0]] += own[:, None] * features[:, parts[1]]
+            result[:, :, parts[0]] += own[:, None] * features[:, parts[1]]
         elif kind == OWN and parts[0] in rows:
-            found[:, rows[parts[0]], parts[1]] += own
-    return found
+            result[:, rows[parts[0]], parts[1]] += own
+    return result
 
 
 def chances_among(
     decides: Contexts, floors: Sequence[float], contexts: Sequence[Any]
 ) -> list[tuple[float, ...]]:
     """Return the chances of arms in many contexts, as a client finds them one by one."""
-    table, found = np.array(decides.columns, dtype=np.float64), list[tuple[float, ...]]()
+    table, result = np.array(decides.columns, dtype=np.float64), list[tuple[float, ...]]()
     turns = np.arange(decides.draws)[None, :]
     rest = iter(contexts)
     while some := list(islice(rest, max(_CELLS // table.shape[1], 1))):
         slots = np.zeros((len(some), len(table)))
         for i, context in enumerate(some):
-            for place, number in decides.filled({} if context is None else context):
-                slots[i, place] = number
+            for position, number in decides.filled({} if context is None else context):
+                slots[i, position] = number
         values = (slots @ table).reshape(len(some), decides.draws, decides.arms)
         if decides.settled is not None:
             values[:, :, decides.settled] = -np.inf
@@ -169,5 +173,5 @@ def chances_among(
         turn = turns % tied.sum(axis=2)
         first = np.cumsum(tied, axis=2) - 1 == turn[:, :, None]
         for own in (tied & first).sum(axis=1).tolist():
-            found.append(tuple(count / POINTS for count in decides.points(own, floors)))
-    return found
+            result.append(tuple(count / POINTS for count in decides.points(own, floors)))
+    return result

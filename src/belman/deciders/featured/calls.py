@@ -35,9 +35,9 @@ class FormCalls:
         self.replace: Call = entry(columns.replace, model=bundle).hold(LATER, **one)
         self.foresee: Call = entry(columns.foresee, model=bundle).hold(LATER, **one)
 
-    def held_for(self, u: Floats, places: Sequence[int]) -> dict[str, Any]:
+    def held_for(self, u: Floats, positions: Sequence[int]) -> dict[str, Any]:
         """What a decision among arms with these features holds."""
-        form, arms, size = self.form, len(places), len(self.form.columns)
+        form, arms, size = self.form, len(positions), len(self.form.columns)
         return {
             "constants": form.model.constants,
             "params": self.policy.params,
@@ -45,7 +45,7 @@ class FormCalls:
             "x": self._x,
             "u": u,
             "layout": self._layout,
-            "places": np.array(places, dtype=np.int64),
+            "positions": np.array(positions, dtype=np.int64),
             "features": np.zeros((arms, size)),
             "sight": Sight.of(arms),
             "memory": self.policy.memory(arms, size),
@@ -106,22 +106,22 @@ class Calls:
             self._filled = context
 
     def choose(
-        self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
+        self, context: Mapping[str, Any], rows: Rows, positions: Sequence[int], turn: int
     ) -> tuple[int, int, dict[str, Any]]:
         """Which of these arms to play in a context, how many tie with it, and what was seen."""
         self.fill(context)
         form = self._form
-        if places == self.everyone:
+        if positions == self.everyone:
             return *form.decide(turn), form.held
-        held = form.held_for(self._features(rows, len(places)), places)
+        held = form.held_for(self._features(rows, len(positions)), positions)
         return *form.deciding(held)(turn), held
 
     def survey(
-        self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
+        self, context: Mapping[str, Any], rows: Rows, positions: Sequence[int], turn: int
     ) -> dict[str, Any]:
         """Return all that a decision among these arms in a context sees."""
         self.fill(context)
-        held = self._form.held_for(self._features(rows, len(places)), places)
+        held = self._form.held_for(self._features(rows, len(positions)), positions)
         self._form.deciding(held)(turn)
         return held
 
@@ -132,31 +132,35 @@ class Calls:
         belief = self.learnt.belief
         return held["features"], belief.share @ belief.mean, self.learnt.labels(name)
 
-    def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
+    def learn(
+        self, context: Mapping[str, Any], position: int, candidate: Any, reward: float
+    ) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""
-        self._fill_both(context, place, candidate)
+        self._fill_both(context, position, candidate)
         for take_in in self._learning:
-            take_in(place, reward)
+            take_in(position, reward)
         for form, fit in zip(self.learnt.forms, self._fits[:, 0].tolist(), strict=True):
             form.heard(fit)
 
-    def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
+    def replace(
+        self, context: Mapping[str, Any], position: int, candidate: Any, *told: float
+    ) -> None:
         """Let a reward be another one, as far as it is kept after so many since; forms stand as
         they foretold it. What fades less, since its contexts are rare, is corrected less.
         """
         old, new, since = told
-        self._fill_both(context, place, candidate)
+        self._fill_both(context, position, candidate)
         for form in self._forms:
-            form.replace(place, old, new, form.form.model.keep**since)
+            form.replace(position, old, new, form.form.model.keep**since)
 
-    def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
+    def foresee(self, context: Mapping[str, Any], position: int, candidate: Any) -> float:
         """The expected reward of the arm at a place, or of a candidate, in a context."""
-        self._fill_both(context, place, candidate)
-        return float(self._form.foresee(place))
+        self._fill_both(context, position, candidate)
+        return float(self._form.foresee(position))
 
-    def _fill_both(self, context: Mapping[str, Any], place: int, candidate: Any) -> None:
+    def _fill_both(self, context: Mapping[str, Any], position: int, candidate: Any) -> None:
         self.fill(context)
         if candidate is None:
-            self.own[:] = self.u[place]
+            self.own[:] = self.u[position]
         else:
             self.learnt.features.fill(candidate, self.own)

@@ -96,20 +96,20 @@ def lay_out(x, u, layout, arm, row):
 
 
 @kernel
-def lay_out_all(x, u, layout, places, features):
-    """The features of all arms at hand; `places` says which has columns of its own (or −1)."""
+def lay_out_all(x, u, layout, positions, features):
+    """The features of all arms at hand; `positions` says which has columns of its own (or −1)."""
     for a in range(len(features)):
-        lay_out(x, u[a], layout, places[a], features[a])
+        lay_out(x, u[a], layout, positions[a], features[a])
 
 
 @kernel
 def choose(
-    policy, model, constants, params, belief, x, u, layout, places, features, sight, memory, rng,
+    policy, model, constants, params, belief, x, u, layout, positions, features, sight, memory, rng,
     index,
     turn: int,
 ):  # fmt: skip
     """The place of the arm to play, and how many share its index."""
-    lay_out_all(x, u, layout, places, features)
+    lay_out_all(x, u, layout, positions, features)
     look_at_all(model, constants, belief, features, sight)
     policy.indices(model, constants, params, belief, features, sight, memory, turn, rng, index)
     return pick_rounded(index, rng)
@@ -166,7 +166,7 @@ class Columns:
         self.apart = apart  # whether arms are independent, given what is of all arms
         self.shape = PLAIN  # what has columns of the numbers of the context
         self.columns: list[Column] = []
-        self._places: dict[Column, int] = {}
+        self._positions: dict[Column, int] = {}
         self._with: dict[tuple[bool, int], list[Column]] = {}  # by slot of the context or not
 
     def __len__(self) -> int:
@@ -224,18 +224,18 @@ class Columns:
 
     def grow(self, context: Slots, features: Slots, arms: int) -> Places | None:
         """Take in what is new; return the places of the columns that were there, if more came."""
-        fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
+        fresh = [one for one in self.wanted(context, features, arms) if one not in self._positions]
         if not fresh:
             return None
         before = self.columns
         self.take(sorted([*before, *fresh], key=self.group))
-        return np.array([self._places[column] for column in before], dtype=np.int64)
+        return np.array([self._positions[column] for column in before], dtype=np.int64)
 
     def take(self, columns: Sequence[Column]) -> None:
         """Have these columns, in this order."""
-        self.columns, self._places, self._with = [*columns], {}, {}
-        for place, column in enumerate(columns):
-            self._places[column] = place
+        self.columns, self._positions, self._with = [*columns], {}, {}
+        for position, column in enumerate(columns):
+            self._positions[column] = position
             for of_context in (True, False):
                 for part in _PARTS[of_context].get(column[0], ()):
                     self._with.setdefault((of_context, column[part]), []).append(column)
@@ -247,27 +247,29 @@ class Columns:
         pairs = []
         for column in self._with.get((of_context, pooled.slot), ()):
             others = _with(column, of_context, pooled.slot, pooled.others)
-            first, second = sorted((self._places[column], self._places[others]))
+            first, second = sorted((self._positions[column], self._positions[others]))
             self.columns[first], self.columns[second] = others, column
-            self._places[others], self._places[column] = first, second
+            self._positions[others], self._positions[column] = first, second
             pairs.append((first, second))
         return pairs
 
     def drop(self, of_context: bool, slot: int) -> list[int]:
         """Have no columns of a slot any more; the places that they had."""
-        gone = [self._places[column] for column in self._with.get((of_context, slot), ())]
-        self.take([one for place, one in enumerate(self.columns) if place not in {*gone}])
+        gone = [self._positions[column] for column in self._with.get((of_context, slot), ())]
+        self.take([one for position, one in enumerate(self.columns) if position not in {*gone}])
         return gone
 
     def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
         """Where slots go."""
-        at = self._places.get
+        at = self._positions.get
         p, q = len(context), len(features)
-        pairs = [(*one[1:], place) for one, place in self._places.items() if one[0] == PAIR]
+        pairs = [
+            (*one[1:], position) for one, position in self._positions.items() if one[0] == PAIR
+        ]
         own = [
             [at((OWN, a, i), at((WAVED, a, i), -1)) for i in range(p)] for a in range(max(arms, 1))
         ]
-        crosses = sorted({one[2:] for one in self._places if one[0] == CROSS})
+        crosses = sorted({one[2:] for one in self._positions if one[0] == CROSS})
         products = [[at((CROSS, a, *one), -1) for one in crosses] for a in range(max(arms, 1))]
         return Layout(
             np.array([at((SHARED, i), -1) for i in range(p)], dtype=np.int64),
@@ -292,11 +294,11 @@ class Columns:
             arm = self.group(column)
             of_arms.setdefault(column if arm < 0 else _of(column, -1), []).append(arm)
         for column, arms in of_arms.items():
-            places = self._all(column, arms)
+            positions = self._all(column, arms)
             without = self._all(_without(column, of_context, slot), arms)
             missing = self._all(_with(column, of_context, slot, changed.missing), arms)
             square = self._all(_with(column, of_context, slot, changed.square), arms)
-            moved = [(places, shift)]
+            moved = [(positions, shift)]
             if square.size:
                 excess = factor * factor + shift * shift - (0.0 if changed.first else 1.0)
                 moved.append((square, excess * math.sqrt(0.5)))
@@ -305,24 +307,24 @@ class Columns:
                 if missing.size:
                     yield Step(one, missing, 1.0, -amount)
             if square.size:
-                yield Step(square, places, factor * factor, math.sqrt(2.0) * shift)
-            yield Step(places, without, factor, 0.0)
+                yield Step(square, positions, factor * factor, math.sqrt(2.0) * shift)
+            yield Step(positions, without, factor, 0.0)
 
     def _all(self, column: Column, arms: Sequence[int]) -> Places:
         """Return the places of a column of these arms, which all have, or none: then none."""
         each = [column if arm < 0 else _of(column, arm) for arm in arms]
-        found = [self._places[one] for one in each if one in self._places]
-        assert len(found) in (0, len(arms))
-        return np.array(found, dtype=np.int64)
+        result = [self._positions[one] for one in each if one in self._positions]
+        assert len(result) in (0, len(arms))
+        return np.array(result, dtype=np.int64)
 
     def unit(self, column: Column, context: Slots, features: Slots) -> float:
         """How much of its number, or of the product of two, a column counts as 1."""
         kind, *parts = column
         sides = {SHARED: [context], FEATURE: [features], OWN: [context], PAIR: [context, features]}
         sides |= {CROSS: [context, context], WAVED: [context]}
-        places = parts[1:] if kind in OF_ARMS else parts
-        each = zip(sides[kind], places, strict=True)
-        return math.prod(slots.spread(place) for slots, place in each)
+        positions = parts[1:] if kind in OF_ARMS else parts
+        each = zip(sides[kind], positions, strict=True)
+        return math.prod(slots.spread(position) for slots, position in each)
 
     def label(
         self, column: Column, context: Slots, features: Slots, name: Callable[[int], Any]

@@ -84,7 +84,7 @@ class FeaturedDecider(InContexts):
         for arm in validate.check_names(() if arms is None else arms, "arms"):
             validate.check_new(arm, self._arms)
             self._arms.append(arm)
-        self._places = {arm: place for place, arm in enumerate(self._arms)}
+        self._positions = {arm: position for position, arm in enumerate(self._arms)}
         if self._arms:
             given = settings.check_features(features, self._arms)
             known = settings.check_names(declared_by(given), "features")
@@ -222,12 +222,12 @@ class FeaturedDecider(InContexts):
         for _ in range(n):
             self.meet(asking)
         if n == 1 and (shares is NO_SHARES or not (shares.floored or shares.uniform)):
-            found = [self._wish(asking, among)]
+            result = [self._wish(asking, among)]
         else:
-            found = self._choose_beside(asking, n, among, shares)
-        for choice in found:
+            result = self._choose_beside(asking, n, among, shares)
+        for choice in result:
             self.expect(choice)
-        return found
+        return result
 
     def _choose_beside(self, asking: Asking, n: int, among: Among, shares: Shares) -> list[Choice]:
         """Choose a batch, or beside shares of traffic; the belief is as it was then."""
@@ -240,7 +240,7 @@ class FeaturedDecider(InContexts):
             if kept:
                 self._take_in(choice, self._foreseen(choice))
 
-        found = choose_with_shares(
+        result = choose_with_shares(
             names,
             n,
             lambda among: self._wish(asking, among),
@@ -253,23 +253,23 @@ class FeaturedDecider(InContexts):
         )
         if kept:
             self.knowledge.go_back(kept)
-        return found
+        return result
 
     def integrated(self, last: list[Choice]) -> list[Choice]:
         return last
 
     def chances_of_next(self, asking: Asking, n: int, shares: Shares) -> dict[Any, float]:
         names, _, _ = self.at_hand(asking)
-        free, found = shares.free(names), dict.fromkeys(names, 0.0)
+        free, result = shares.free(names), dict.fromkeys(names, 0.0)
         kept = self.knowledge.kept() if n > 1 else []
         for _ in range(n):
             wished = self._wish(asking, free)
-            found[wished.arm] += 1.0 / n
+            result[wished.arm] += 1.0 / n
             if kept:
                 self._take_in(wished, self._foreseen(wished))
         if kept:
             self.knowledge.go_back(kept)
-        return shares.beside(found, asking.candidates is not None)
+        return shares.beside(result, asking.candidates is not None)
 
     def at_edge(self, shares: Shares) -> Contexts:
         """Return what a client needs to decide by context itself; draws are from `rng`."""
@@ -284,9 +284,9 @@ class FeaturedDecider(InContexts):
         return Choice(arm, self.turn, context=asking.context, candidate=candidate)
 
     def _wish(self, asking: Asking, among: Among) -> Choice:
-        names, rows, places = self.at_hand(asking, among)
+        names, rows, positions = self.at_hand(asking, among)
         turn = self.totals.turn
-        chosen, tied, held = self._calls.choose(asking.context or {}, rows, places, turn)
+        chosen, tied, held = self._calls.choose(asking.context or {}, rows, positions, turn)
         known, draw = 1.0 / tied, Draw.POLICY
         if self._by_chance:
             seen = (held["belief"], held["features"], held["sight"])
@@ -302,38 +302,38 @@ class FeaturedDecider(InContexts):
         """Return arms or places of candidates, their features, and their columns (−1 for none)."""
         if asking.candidates is not None:
             names: Sequence[Any] = range(len(asking.candidates)) if among is None else among
-            return names, [asking.candidates[place] for place in names], [-1] * len(names)
+            return names, [asking.candidates[position] for position in names], [-1] * len(names)
         if among is None and not self.totals.retired:
             return self._everyone
         names = self.arms if among is None else among
-        places = [self._place(arm) for arm in names]
-        return names, [self._rows[place] for place in places if self._rows], places
+        positions = [self._position(arm) for arm in names]
+        return names, [self._rows[position] for position in positions if self._rows], positions
 
     def rank(self, asking: Asking, among: Among = None) -> list[Any]:
         decider = self
         if self.knowledge.news(asking.context or {}, asking.candidates or []):
             decider = self.copy()  # a log knows of no look before the choice
             decider.meet(asking, count=False)
-        names, rows, places = decider.at_hand(asking, among)
-        chosen, _, held = decider._calls.choose(asking.context or {}, rows, places, self.turn)
+        names, rows, positions = decider.at_hand(asking, among)
+        chosen, _, held = decider._calls.choose(asking.context or {}, rows, positions, self.turn)
         order = np.argsort(-held["index"], kind="stable").tolist()
-        return [names[chosen], *(names[place] for place in order if place != chosen)]
+        return [names[chosen], *(names[position] for position in order if position != chosen)]
 
     def chances(self, asking: Asking, shares: Shares) -> dict[Any, float] | None:
-        names, rows, places = self.at_hand(asking)
+        names, rows, positions = self.at_hand(asking)
         names, wished = list(names), dict.fromkeys(names, 0.0)
-        _, tied, held = self._calls.choose(asking.context or {}, rows, places, self.turn)
+        _, tied, held = self._calls.choose(asking.context or {}, rows, positions, self.turn)
         if self._by_chance:
             if len(names) > MOST_CHANCES:
                 return None
             seen = (held["belief"], held["features"], held["sight"])
             model = self.knowledge.form.model
-            for place, name in enumerate(names):
-                wished[name] = self._policy.chance(model, *seen, place)
+            for position, name in enumerate(names):
+                wished[name] = self._policy.chance(model, *seen, position)
         else:
             best = held["index"] == held["index"].max()
-            for place in np.flatnonzero(best).tolist():
-                wished[names[place]] = 1.0 / tied
+            for position in np.flatnonzero(best).tolist():
+                wished[names[position]] = 1.0 / tied
         if not math.fsum(wished.values()) > 0.0:  # or a number that is none
             return None
         return shares.beside(wished, asking.candidates is not None)
@@ -376,7 +376,7 @@ class FeaturedDecider(InContexts):
     def _side(self, choice: Choice) -> tuple[int, dict[str, Any] | None]:
         """Return the place of an arm with columns of its own, or the features of a candidate."""
         if choice.candidate is None:
-            return self._place(choice.arm), None
+            return self._position(choice.arm), None
         return -1, choice.candidate
 
     def taught(self, choice: Choice, sums: Sums) -> Plain:
@@ -418,7 +418,7 @@ class FeaturedDecider(InContexts):
                 remedy = "features=[names] without arms makes a decider of candidates"
                 raise ArmError(f"arm {arm!r} has no features here: {remedy} that come and go")
             self.knowledge.grow(len(self._arms) + 1)
-            self._places[arm] = len(self._arms)
+            self._positions[arm] = len(self._arms)
             self._arms.append(arm)
             self._prepare()
         self.totals.add(arm)
@@ -483,8 +483,8 @@ class FeaturedDecider(InContexts):
         self._dice = Dice(self._rng)
         self._prepare()
 
-    def _place(self, arm: Hashable) -> int:
+    def _position(self, arm: Hashable) -> int:
         try:
-            return self._places[arm]
+            return self._positions[arm]
         except (KeyError, TypeError):
             raise validate.unknown_arm(arm, self._arms) from None

@@ -29,8 +29,8 @@ def _looks(decider: Any, askings: Sequence[Asking]) -> Iterator[dict[str, Any]]:
         if known.knowledge.news(asking.context or {}, asking.candidates or []):
             one = known.copy()  # what is new in one context tells nothing about the others
             one.meet(asking, count=False)
-        _, rows, places = one.at_hand(asking)
-        yield one._calls.choose(asking.context or {}, rows, places, one.turn)[2]
+        _, rows, positions = one.at_hand(asking)
+        yield one._calls.choose(asking.context or {}, rows, positions, one.turn)[2]
 
 
 def means(decider: Any, askings: Sequence[Asking]) -> Floats:
@@ -47,11 +47,11 @@ def _means(decider: Any, held: dict[str, Any]) -> list[float]:
 
 def deviations(decider: Any, askings: Sequence[Asking]) -> Floats:
     """Return the standard deviation of what is believed of every mean reward."""
-    model, found = decider.knowledge.form.model, []
+    model, result = decider.knowledge.form.model, []
     for held in _looks(decider, askings):
         belief, features = held["belief"], held["features"]
-        found.append([_deviation(model, belief, row) for row in features])
-    return np.array(found)
+        result.append([_deviation(model, belief, row) for row in features])
+    return np.array(result)
 
 
 def _deviation(model: Model, belief: Belief, features: Floats) -> float:
@@ -73,7 +73,7 @@ def _deviation(model: Model, belief: Belief, features: Floats) -> float:
             first += share * (mean - centre)
             second += share * (wide * wide * freer + (mean - centre) ** 2)
             continue
-        nodes, weights = _law(shape)
+        nodes, weights = _distribution(shape)
         values = [model.kernels.mean(model.constants, mean + wide * node) for node in nodes]
         apart = np.array(values) - level
         first += share * float(weights @ apart)
@@ -81,8 +81,10 @@ def _deviation(model: Model, belief: Belief, features: Floats) -> float:
     return math.sqrt(max(second - first * first, 0.0))
 
 
-def _law(shape: float) -> tuple[Floats, Floats]:
-    """Points of a normal law, or of Student's with 2·shape degrees, and what they weigh."""
+def _distribution(shape: float) -> tuple[Floats, Floats]:
+    """Points of a normal distribution, or of Student's with 2·shape degrees, and what they
+    weigh.
+    """
     if shape == 0.0:
         return _NODES, _WEIGHTS
     from scipy import special  # an agent that is asked for no deviations is imported without it
@@ -93,10 +95,10 @@ def _law(shape: float) -> tuple[Floats, Floats]:
 
 def intervals(decider: Any, askings: Sequence[Asking], level: float) -> Floats:
     """Return the credible interval of every mean reward, contexts × arms × 2."""
-    model, found = decider.knowledge.form.model, []
+    model, result = decider.knowledge.form.model, []
     for held in _looks(decider, askings):
         both = [ends(model, held["belief"], row, level) for row in held["features"]]
-        found.append(
+        result.append(
             [
                 sorted(
                     decider.outward(float(model.kernels.mean(model.constants, end))) for end in pair
@@ -104,7 +106,7 @@ def intervals(decider: Any, askings: Sequence[Asking], level: float) -> Floats:
                 for pair in both
             ]
         )
-    return np.array(found)
+    return np.array(result)
 
 
 def chances(decider: Any, askings: Sequence[Asking], shares: Shares) -> Floats:
@@ -113,11 +115,13 @@ def chances(decider: Any, askings: Sequence[Asking], shares: Shares) -> Floats:
     """
     policy, model, arms = decider.policy, decider.knowledge.form.model, decider.arms
     free = [arms.index(arm) for arm in shares.free(arms)]
-    found = []
+    result = []
     for held in _looks(decider, askings):
         if policy.by_chance:
             seen = held["belief"], held["features"], held["sight"]
-            wished = np.array([policy.chance(model, *seen, place) for place in range(len(arms))])
+            wished = np.array(
+                [policy.chance(model, *seen, position) for position in range(len(arms))]
+            )
         else:
             index = held["index"]
             wished = (index == index[free].max()).astype(np.float64)
@@ -126,5 +130,5 @@ def chances(decider: Any, askings: Sequence[Asking], shares: Shares) -> Floats:
             raise PolicyError(f"{what}: lin-ts, lin-med and lin-epsilon-greedy do, of up to 50")
         wished /= wished.sum()  # they are integrals, to three digits
         beside = shares.beside(dict(zip(arms, wished.tolist(), strict=True)))
-        found.append([beside[arm] for arm in arms])
-    return np.array(found)
+        result.append([beside[arm] for arm in arms])
+    return np.array(result)

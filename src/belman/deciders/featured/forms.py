@@ -74,11 +74,11 @@ def models_for(model: Model, pooling: str) -> list[Model]:
     """Return the models that are tried, that of the rewards first; where the world may drift, each
     of them fades too.
     """
-    found = [model]
+    result = [model]
     for kind, straight in STRAIGHT.items():
         if pooling == "disjoint" and isinstance(model, kind):
-            found.append(straight(model.keep, drift=model.drift, unknown=True))
-    return found + [replace(one, keep=FADING) for one in found if model.drift]
+            result.append(straight(model.keep, drift=model.drift, unknown=True))
+    return result + [replace(one, keep=FADING) for one in result if model.drift]
 
 
 class Form:

@@ -149,8 +149,8 @@ class Knowledge:
         size = len(self.context), len(self.features)
         met = [(True, one) for one in self.context.meet(context, partial(self.room, True), count)]
         for candidate in candidates:
-            found = self.features.meet(candidate, partial(self.room, False), count)
-            met += [(False, one) for one in found]
+            result = self.features.meet(candidate, partial(self.room, False), count)
+            met += [(False, one) for one in result]
         pooled = self._restate(met) if met else []
         if not pooled and size == (len(self.context), len(self.features)):
             return False

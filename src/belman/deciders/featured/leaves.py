@@ -60,10 +60,10 @@ def leaves(decider: Any, decides: Contexts, floors: Sequence[float], points: int
     contexts = sample(decider.knowledge.context, decides.names, np.random.default_rng(decider.rng))
     chances = np.array(chances_among(decides, floors, contexts))
     nodes = _grown(contexts, chances, _splits(contexts, decides))
-    found = [Leaf(node.where, _points(chances[node.rows], floors, points)) for node in nodes]
+    result = [Leaf(node.where, _points(chances[node.rows], floors, points)) for node in nodes]
     usual = max(range(len(nodes)), key=lambda at: nodes[at].rows.size)
-    last = found.pop(usual)
-    return Leaves(decides.names, (*found, Leaf((), last.points)))
+    last = result.pop(usual)
+    return Leaves(decides.names, (*result, Leaf((), last.points)))
 
 
 def sample(seen: Slots, names: Sequence[str] | Any, rng: np.random.Generator) -> list[Context]:
@@ -78,7 +78,7 @@ def sample(seen: Slots, names: Sequence[str] | Any, rng: np.random.Generator) ->
         elif counts := {**seen.waiting.get(name, {}), **seen.levels.get(name, {})}:
             levels, often = list(counts), np.array(list(counts.values())) + 1.0
             picked = rng.choice(len(levels), SAMPLE, p=often / often.sum())
-            values = [levels[place] for place in picked]
+            values = [levels[position] for position in picked]
         if name in missing:
             absent = rng.random(SAMPLE) < _MISSING
             values = [None if gone else one for one, gone in zip(values, absent, strict=True)]
@@ -88,7 +88,7 @@ def sample(seen: Slots, names: Sequence[str] | Any, rng: np.random.Generator) ->
 
 def _splits(contexts: list[Context], decides: Contexts) -> list[tuple[Asked, Asked, Part]]:
     """Pairs of tests, and which of the sample pass the first."""
-    found: list[tuple[Asked, Asked, Part]] = []
+    result: list[tuple[Asked, Asked, Part]] = []
     for name in decides.names:
         cells = [context[name] for context in contexts]
         numbers = np.array([one if isinstance(one, float) else np.nan for one in cells])
@@ -97,11 +97,11 @@ def _splits(contexts: list[Context], decides: Contexts) -> list[tuple[Asked, Ask
             shares = (np.arange(THRESHOLDS) + 1.0) / (THRESHOLDS + 1.0)
             for end in dict.fromkeys(float(f"{one:.4g}") for one in np.quantile(known, shares)):
                 tests = (name, BELOW, end), (name, NOT_BELOW, end)
-                found.append((*tests, numbers < end))
+                result.append((*tests, numbers < end))
         levels = [slot[2] for slot in decides.slots if slot[0] == "level" and slot[1] == name]
         words = np.array([one if isinstance(one, str) else "" for one in cells], dtype=object)
-        found += [((name, IS, one), (name, IS_NOT, one), words == one) for one in levels]
-    return found
+        result += [((name, IS, one), (name, IS_NOT, one), words == one) for one in levels]
+    return result
 
 
 def _grown(

@@ -105,21 +105,21 @@ def standardised(row, value):
 
 
 @kernel
-def fill_all(values, rows, logs, places, waves, out):
+def fill_all(values, rows, logs, positions, waves, out):
     """Fill in numbers, NaN for none, each with its square and its logarithm where these count, and
     waves; return how many numbers there are.
     """
     count = 0
-    for place in range(out.size):
-        out[place] = 0.0
+    for position in range(out.size):
+        out[position] = 0.0
     for i in range(values.size):
         if values[i] == values[i]:
             count += 1
             score = standardised(rows[i], values[i])
-            out[places[i]] = score
+            out[positions[i]] = score
             if len(logs) > 0 and rows[i, SPREAD] > 0.0:
                 near = min(abs(score), FURTHEST_SQUARE)
-                out[places[i] + 1] = (near * near - 1.0) * math.sqrt(0.5)
-                out[places[i] + 2] = standardised(logs[i], logarithm(values[i]))
+                out[positions[i] + 1] = (near * near - 1.0) * math.sqrt(0.5)
+                out[positions[i] + 2] = standardised(logs[i], logarithm(values[i]))
     swing(waves, values, out)
     return count

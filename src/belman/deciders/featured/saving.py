@@ -192,10 +192,10 @@ def _take_forms(learnt: Knowledge, kept: Kept, arms: int) -> None:
 
 def _scales(content: Any) -> list[int]:
     """Return the places of the scales of a state among all."""
-    found = [SCALES.index(scale) for scale in content.scales.tolist() if scale in SCALES]
-    if not found or found != sorted({*found}) or len(found) != len(content.scales):
+    result = [SCALES.index(scale) for scale in content.scales.tolist() if scale in SCALES]
+    if not result or result != sorted({*result}) or len(result) != len(content.scales):
         raise StateError("the belief has scales that it cannot have")
-    return found
+    return result
 
 
 def _take_table(form: WideForm, kept: Any, learnt: Any) -> None:

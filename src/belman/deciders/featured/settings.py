@@ -134,16 +134,16 @@ def check_names(names: Any, option: str) -> list[str]:
     if isinstance(names, (str, bytes)):
         raise SettingError(f"{option}={names!r} is one name: write [{names!r}]")
     try:
-        found = list(names)
+        result = list(names)
     except TypeError:
         remedy = "of a function give what it returns, by the names that it has"
         raise SettingError(f"{option}={names!r} is not a list of names: {remedy}") from None
-    wrong = [name for name in found if not isinstance(name, str) or not 0 < len(name) <= 200]
-    every = [] if wrong else [*(arrays := Arrays(found)).names, *arrays.bags]
+    wrong = [name for name in result if not isinstance(name, str) or not 0 < len(name) <= 200]
+    every = [] if wrong else [*(arrays := Arrays(result)).names, *arrays.bags]
     if wrong or len(set(every)) < len(every) or len(every) > MOST_NAMES or "constant" in every:
         allowed = f"up to {MOST_NAMES} different words, 'constant' not among them"
-        raise SettingError(f"{option}={found!r} cannot be names: give {allowed}")
-    return found
+        raise SettingError(f"{option}={result!r} cannot be names: give {allowed}")
+    return result
 
 
 def check_features(features: Any, arms: Sequence[Hashable]) -> dict[Hashable, Mapping[str, Any]]:
@@ -199,12 +199,14 @@ def check_interactions(
     """
     if interactions is None:
         return [(first, second) for first in context.pairable for second in features.pairable]
-    found = []
+    result = []
     for pair in pairs_of(interactions):
         ends = tuple(pair) if not isinstance(pair, str) else ()
         if len(ends) != 2 or not (context.knows(ends[0]) and features.knows(ends[1])):
             known = f"{listing(context.declared)} and {listing(features.declared)}"
             allowed = f"(name of the context, feature), of {known}"
             raise SettingError(f"interaction {pair!r} is not allowed: give {allowed}")
-        found += [(one, two) for one in context.within(ends[0]) for two in features.within(ends[1])]
-    return found
+        result += [
+            (one, two) for one in context.within(ends[0]) for two in features.within(ends[1])
+        ]
+    return result

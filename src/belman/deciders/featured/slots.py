@@ -204,7 +204,7 @@ class Slots:
             raise SettingError(f"{self.what} {given!r} is not a mapping: give {{name: value}}")
         if self.arrays.by_name:
             given = self.arrays.flat(given)
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         known = len(self.names)
         for name in self.names:
             value, kind = given.get(name), NUMBER
@@ -217,11 +217,11 @@ class Slots:
                 raise SettingError(
                     f"{name}={shown(value)} is not allowed: {name} is {article} here"
                 )
-            found[name] = value
+            result[name] = value
         if known < len(given):
-            stranger = next(name for name in given if name not in found)
+            stranger = next(name for name in given if name not in result)
             raise SettingError(unknown(f"name in {self.what}", stranger, self.arrays.declared))
-        return found
+        return result
 
     def _plain(self, name: str, value: Any) -> Any:
         if isinstance(value, np.generic):
@@ -244,16 +244,16 @@ class Slots:
 
     def news(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these values have no slot yet."""
-        return any(self._place(name, value) is None for name, value in values.items())
+        return any(self._position(name, value) is None for name, value in values.items())
 
-    def _place(self, name: str, value: Any) -> int | None:
+    def _position(self, name: str, value: Any) -> int | None:
         """The place of a value; levels without a slot are among the others, once there are any."""
         if type(value) is float:
             return self._numbers.get(name)
         if value is None:
             return self._rest.get((name, MISSING))
-        place = self._levels.get((name, value))
-        return self._rest.get((name, OTHERS)) if place is None else place
+        position = self._levels.get((name, value))
+        return self._rest.get((name, OTHERS)) if position is None else position
 
     def meet(
         self, values: Mapping[str, Any], room: Callable[[], Room], count: bool = True
@@ -288,12 +288,12 @@ class Slots:
             return []
         changed: list[Rescaled | Pooled] = []
         for name, row in self._rows.items():
-            place, missing = self._numbers[name], self._rest.get((name, MISSING), -1)
-            square = place + 1 if self.squared else -1
-            changed += _rescaled(self.values[row], self._before[row], place, square, missing)
+            position, missing = self._numbers[name], self._rest.get((name, MISSING), -1)
+            square = position + 1 if self.squared else -1
+            changed += _rescaled(self.values[row], self._before[row], position, square, missing)
             if self.squared:
                 before = self._log_before[row]
-                changed += _rescaled(self.logarithms[row], before, place + 2, -1, missing)
+                changed += _rescaled(self.logarithms[row], before, position + 2, -1, missing)
         if self.squared and self.waves is None and (self.values[:, SEEN] == waves.VALUES).any():
             self._begin_waves()
         return changed
@@ -329,10 +329,12 @@ class Slots:
         self._log_before, self._out = np.zeros((len(self.logarithms), 2)), np.zeros(self._held)
         held = {"values": self._told, "rows": self.values, "logs": self.logarithms}
         before = {"before": self._before, "log_before": self._log_before}
-        places = np.array([self._numbers[name] for name in self._rows], dtype=np.int64)
+        positions = np.array([self._numbers[name] for name in self._rows], dtype=np.int64)
         waved = waves.swing_of(self.waves, self._rows, self._first_wave)
         self._count = entry(count_all).hold(LATER, **held, **before)
-        self._fill = entry(fill_all).hold(LATER, **held, places=places, waves=waved, out=self._out)
+        self._fill = entry(fill_all).hold(
+            LATER, **held, positions=positions, waves=waved, out=self._out
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""
@@ -358,7 +360,7 @@ class Slots:
     def _add_waves(self) -> None:
         if self._first_wave < 0:
             self._first_wave = len(self.slots)
-            self.slots += [Slot("", WAVE, str(place)) for place in range(1, waves.COUNT + 1)]
+            self.slots += [Slot("", WAVE, str(position)) for position in range(1, waves.COUNT + 1)]
 
     def _meet_level(
         self, name: str, value: str, room: Callable[[], Room], count: bool
@@ -388,8 +390,8 @@ class Slots:
     def _least(self, cost: Callable[[str], int], enough: int) -> Slot | None:
         """The level met least of those that take enough columns, the first of equals."""
         able = [
-            (self.levels[name][level], place, Slot(name, LEVEL, level))
-            for (name, level), place in self._levels.items()
+            (self.levels[name][level], position, Slot(name, LEVEL, level))
+            for (name, level), position in self._levels.items()
             if cost(name) >= enough
         ]
         return min(able)[-1] if able else None
@@ -402,30 +404,30 @@ class Slots:
         if others is None:
             others = self._add(Slot(slot.name, OTHERS))
         del self.levels[slot.name][slot.level]
-        place = self._levels.pop((slot.name, slot.level))
-        self.slots[place] = Slot("", FREE)
-        self._free.append(place)
+        position = self._levels.pop((slot.name, slot.level))
+        self.slots[position] = Slot("", FREE)
+        self._free.append(position)
         self._free.sort()
-        return Pooled(place, others)
+        return Pooled(position, others)
 
     def _add(self, slot: Slot, again: bool = False) -> int:
         """Have a slot, in a free place or as the last one; `again` as the last one in any case."""
         reuses = self._free and slot.kind != NUMBER and not again
-        place = self._free.pop(0) if reuses else len(self.slots)
-        self.slots[place : place + 1] = [slot]
-        if slot.kind == NUMBER and not (self.constant and place == 0):
-            self._numbers[slot.name], self._rows[slot.name] = place, len(self._rows)
+        position = self._free.pop(0) if reuses else len(self.slots)
+        self.slots[position : position + 1] = [slot]
+        if slot.kind == NUMBER and not (self.constant and position == 0):
+            self._numbers[slot.name], self._rows[slot.name] = position, len(self._rows)
             self.values = np.vstack([self.values, np.zeros(5)])
             if self.squared:
                 self.slots += [Slot(slot.name, SQUARE), Slot(slot.name, LOG)]
                 self.logarithms = np.vstack([self.logarithms, np.zeros(5)])
         elif slot.kind == LEVEL:
-            self._levels[slot.name, slot.level] = place
+            self._levels[slot.name, slot.level] = position
         elif slot.kind == FREE:
-            self._free.append(place)
+            self._free.append(position)
         elif slot.kind != NUMBER:
-            self._rest[slot.name, slot.kind] = place
-        return place
+            self._rest[slot.name, slot.kind] = position
+        return position
 
     def fill(self, values: Mapping[str, Any], out: Floats) -> None:
         """The numbers of values that were met."""
@@ -436,23 +438,23 @@ class Slots:
             out[0] = 1.0
         for name, value in values.items() if numbers < len(values) else ():
             if type(value) is not float:
-                other = self._place(name, value)
+                other = self._position(name, value)
                 assert other is not None
                 out[other] = 1.0
 
-    def spread(self, place: int) -> float:
+    def spread(self, position: int) -> float:
         """The standard deviation by which a number is divided; 1 for what is none."""
-        slot = self.slots[place]
+        slot = self.slots[position]
         if slot.kind == LOG:
             return self.logs[slot.name].spread or 1.0
-        if slot.kind not in (NUMBER, SQUARE) or (self.constant and place == 0):
+        if slot.kind not in (NUMBER, SQUARE) or (self.constant and position == 0):
             return 1.0
         spread = self.moments[slot.name].spread or 1.0
         return spread if slot.kind == NUMBER else spread * spread / ROOT_HALF
 
 
 def _rescaled(
-    row: Floats, before: Floats, place: int, square: int, missing: int
+    row: Floats, before: Floats, position: int, square: int, missing: int
 ) -> list[Rescaled | Pooled]:
     """Return how a scale changed, if it did."""
     centre, spread = before.tolist()
@@ -460,7 +462,7 @@ def _rescaled(
         return []
     first, spread = spread == 0.0, spread or 1.0
     factor, shift = (float(row[SPREAD]) or 1.0) / spread, (float(row[CENTRE]) - centre) / spread
-    return [Rescaled(place, square, missing, factor, shift, first)]
+    return [Rescaled(position, square, missing, factor, shift, first)]
 
 
 def _is_missing(value: Any) -> bool:

@@ -21,29 +21,33 @@ _HALVINGS = 80
 
 
 def ends(model: Model, belief: Belief, features: Floats, level: float) -> tuple[float, float]:
-    """The credible interval of φᵀθ: the quantiles of the bank's laws, weighed by their shares."""
-    laws = []
+    """The credible interval of φᵀθ: the quantiles of the bank's distributions, weighed by their
+    shares.
+    """
+    distributions = []
     for b in range(len(belief.mean)):
         scale = model.kernels.scale(model.constants, belief.noise[b])
         wide = float(np.linalg.norm(along(features, belief.root[b], belief.begin))) * math.sqrt(
             scale
         )
-        laws.append((belief.share[b], float(belief.mean[b] @ features), wide, belief.noise[b, 0]))
-    spread = max(wide for _, _, wide, _ in laws)
+        distributions.append(
+            (belief.share[b], float(belief.mean[b] @ features), wide, belief.noise[b, 0])
+        )
+    spread = max(wide for _, _, wide, _ in distributions)
     if not spread > 0.0:
-        return laws[0][1], laws[0][1]
+        return distributions[0][1], distributions[0][1]
 
     def below(x: float) -> float:
         total = 0.0
-        for share, mean, wide, shape in laws:
+        for share, mean, wide, shape in distributions:
             score = (x - mean) / wide
             known = normal_cdf(score) if shape == 0.0 else student_cdf(2.0 * shape, score)
             total += share * known
         return total
 
     def quantile(chance: float) -> float:
-        low = min(mean - 1e3 * wide for _, mean, wide, _ in laws)
-        high = max(mean + 1e3 * wide for _, mean, wide, _ in laws)
+        low = min(mean - 1e3 * wide for _, mean, wide, _ in distributions)
+        high = max(mean + 1e3 * wide for _, mean, wide, _ in distributions)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if below(middle) < chance else (low, middle)
@@ -73,8 +77,8 @@ def best_shares(model: Model, belief: Belief, features: Floats, seed: int) -> Fl
 def _surveyed(decider: Any, asking: Asking) -> tuple[list[Any], dict[str, Any]]:
     """Return the arms in play or the places of candidates, and what a decision sees of them."""
     decider.meet(asking, count=False)
-    names, rows, places = decider.at_hand(asking)
-    held = decider._calls.survey(asking.context or {}, rows, places, decider.turn)
+    names, rows, positions = decider.at_hand(asking)
+    held = decider._calls.survey(asking.context or {}, rows, positions, decider.turn)
     return list(names), held
 
 
@@ -137,14 +141,14 @@ def explanation(decider: Any, asking: Asking) -> Table:
 def _beyond_average(features: Floats, mean: Floats) -> Floats:
     """Return what each column of an arm adds beyond the average of all arms (arms × columns)."""
     more = (features - features.mean(axis=0)) * mean
-    found: Floats = np.where(features != 0.0, more, 0.0)
-    return found
+    result: Floats = np.where(features != 0.0, more, 0.0)
+    return result
 
 
 def _most(adds: Floats, labels: list[tuple[Any, str]]) -> str:
     """Return the feature that adds most, if any does."""
-    place = int(np.argmax(adds))
-    return labels[place][1] if adds[place] > 0.0 else ""
+    position = int(np.argmax(adds))
+    return labels[position][1] if adds[position] > 0.0 else ""
 
 
 def reasons(decider: Any, arm: Any, asking: Asking) -> Table:
@@ -175,27 +179,28 @@ def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
     learnt = decider.knowledge
     labels = learnt.labels(decider._arms.__getitem__)
     belief, columns = learnt.belief, learnt.columns.columns
-    gone = {decider._places[arm] for arm in decider.retired}
+    gone = {decider._positions[arm] for arm in decider.retired}
     shown = [
-        place
-        for place, (kind, *parts) in enumerate(columns)
+        position
+        for position, (kind, *parts) in enumerate(columns)
         if kind not in OF_ARMS or parts[0] not in gone
     ][:most]
     mean, model = belief.share @ belief.mean, learnt.form.model
     intervals = [ends(model, belief, row, level) for row in np.eye(len(columns))[shown]]
-    found = {
-        "feature": [labels[place][1] for place in shown],
-        "of": [labels[place][0] for place in shown],
+    result = {
+        "feature": [labels[position][1] for position in shown],
+        "of": [labels[position][0] for position in shown],
         "coefficient": mean[shown].tolist(),
         "low": [low for low, _ in intervals],
         "high": [high for _, high in intervals],
         "per": [
-            learnt.columns.unit(columns[place], learnt.context, learnt.features) for place in shown
+            learnt.columns.unit(columns[position], learnt.context, learnt.features)
+            for position in shown
         ],
     }
     left = None if most is None else most - len(shown)
     for (owner, label), mean_of, row in learnt.in_table(decider, gone, left):
         low, high = ends(model, row, np.ones(1), level)
-        for name, value in zip(found, (label, owner, mean_of, low, high, 1.0), strict=True):
-            found[name].append(value)
-    return Table(found)
+        for name, value in zip(result, (label, owner, mean_of, low, high, 1.0), strict=True):
+            result[name].append(value)
+    return Table(result)

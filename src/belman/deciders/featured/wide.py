@@ -65,8 +65,8 @@ class WideForm(Form):
 
     def prior(self, columns: Sequence[Column]) -> Floats:
         """The prior's deviations of dense columns: the same in every belief of the bank."""
-        found = super().prior(columns)
-        usual = found[BANK.index(1.0) if len(found) > 1 else 0]
+        result = super().prior(columns)
+        usual = result[BANK.index(1.0) if len(result) > 1 else 0]
         return np.tile(usual, (len(self.scales), 1))
 
     @property
@@ -94,9 +94,9 @@ class WideForm(Form):
         self.leave(np.flatnonzero(self.belief.fit > -FAR).tolist())
         return True
 
-    def leave(self, places: Sequence[int]) -> None:
+    def leave(self, positions: Sequence[int]) -> None:
         """Have these beliefs of the bank alone."""
-        kept, belief = list(places), self.belief
+        kept, belief = list(positions), self.belief
         if len(kept) == len(self.scales):
             return
         parts = ("mean", "root", "noise", "fit", "share", "prior")
@@ -220,10 +220,10 @@ class WideKnowledge(Knowledge):
     def crossed(self) -> Any:
         """Which names of the context count together with which names of features."""
         context, features = self.context.wide_names, self.features.wide_names
-        found = np.zeros((len(context) + 1, len(features) + 1), dtype=np.int64)
+        result = np.zeros((len(context) + 1, len(features) + 1), dtype=np.int64)
         for one, other in self._interactions:
-            found[self.context.place(one), self.features.place(other)] = 1
-        return found
+            result[self.context.position(one), self.features.position(other)] = 1
+        return result
 
     def knows(self, key: int) -> bool:
         """Return whether a coefficient is of arms, words and numbers that there are."""

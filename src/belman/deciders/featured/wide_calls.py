@@ -80,10 +80,10 @@ class WideFormCalls:
         self.foresee: Call = entry(wide_columns.foresee, model=bundle).hold(LATER, **one)
 
     def held_for(
-        self, arms: tuple[Floats, Told], places: Sequence[int], jointly: bool = False
+        self, arms: tuple[Floats, Told], positions: Sequence[int], jointly: bool = False
     ) -> dict[str, Any]:
         """What a decision among these arms holds, whose features are filled in."""
-        (u, features), calls, form, count = arms, self.calls, self.form, len(places)
+        (u, features), calls, form, count = arms, self.calls, self.form, len(positions)
         bank, size = form.belief.mean.shape
         jointly = jointly or count <= _FEW or calls.policy.sees == VALUES
         shares = jointly and (calls.learnt.columns.of_all or features.counts.any())
@@ -116,7 +116,7 @@ class WideFormCalls:
             "x": calls.x,
             "u": u,
             "layout": self.layout,
-            "places": np.array(places, dtype=np.int64),
+            "positions": np.array(positions, dtype=np.int64),
             "dense": np.zeros((count, size)),
             "context": calls.context,
             "features": features,
@@ -208,27 +208,27 @@ class WideCalls:
         self._filled, self._words = context, len(slots.words)
 
     def choose(
-        self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
+        self, context: Mapping[str, Any], rows: Rows, positions: Sequence[int], turn: int
     ) -> tuple[int, int, dict[str, Any]]:
         """Which of these arms to play in a context, how many tie with it, and what was seen."""
         self.fill(context)
         form = self._form
-        if places and places[0] >= 0 and list(places) == list(range(self.learnt.arms)):
+        if positions and positions[0] >= 0 and list(positions) == list(range(self.learnt.arms)):
             return *form.decide(turn), form.seen
-        held = form.held_for(self._at_hand(rows, places), places)
+        held = form.held_for(self._at_hand(rows, positions), positions)
         return *form.deciding(held)(turn), _seen(held)
 
-    def _at_hand(self, rows: Rows, places: Sequence[int]) -> tuple[Floats, Told]:
+    def _at_hand(self, rows: Rows, positions: Sequence[int]) -> tuple[Floats, Told]:
         if rows:
             return self._told(rows, {})
-        return np.zeros((len(places), len(self.learnt.features))), Told.of(len(places), 1)
+        return np.zeros((len(positions), len(self.learnt.features))), Told.of(len(positions), 1)
 
     def survey(
-        self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
+        self, context: Mapping[str, Any], rows: Rows, positions: Sequence[int], turn: int
     ) -> dict[str, Any]:
         """Return all that a decision among these arms in a context sees."""
         self.fill(context)
-        held = self._form.held_for(self._at_hand(rows, places), places, jointly=True)
+        held = self._form.held_for(self._at_hand(rows, positions), positions, jointly=True)
         self._form.deciding(held)(turn)
         return _seen(held)
 
@@ -254,39 +254,43 @@ class WideCalls:
         mean = np.concatenate([share @ form.belief.mean, np.array(known)])
         return np.hstack([dense, wide]), mean, self.learnt.labels(name) + labels
 
-    def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
+    def learn(
+        self, context: Mapping[str, Any], position: int, candidate: Any, reward: float
+    ) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""
-        self._fill_both(context, place, candidate, learning=True)
+        self._fill_both(context, position, candidate, learning=True)
         self._make_room()
         for form in self._forms:
             if form.form.moved is not None:
-                for one in self._moved_with(form.form, place):
+                for one in self._moved_with(form.form, position):
                     form.foresee(one)
                     form.form.note(form.entries.row[0, : form.entries.counts[0]])
-            form.form.heard(float(form.take_in(place, reward)))
+            form.form.heard(float(form.take_in(position, reward)))
         self._renew([form.narrow() for form in self.learnt.forms])
 
-    def _moved_with(self, form: WideForm, place: int) -> Sequence[int]:
+    def _moved_with(self, form: WideForm, position: int) -> Sequence[int]:
         """Return the arms whose coefficients a reward of one moves: where beliefs fade, those that
         others have for themselves in this context fade too.
         """
         fades = form.model.keep < 1.0 and form.columns.of_each
-        return range(self.learnt.arms) if fades else [place]
+        return range(self.learnt.arms) if fades else [position]
 
-    def replace(self, context: Mapping[str, Any], place: int, candidate: Any, *told: float) -> None:
+    def replace(
+        self, context: Mapping[str, Any], position: int, candidate: Any, *told: float
+    ) -> None:
         """Let a reward be another one, as far as it is kept after so many since; forms stand as
         they foretold it. What fades less, since its contexts are rare, is corrected less.
         """
         old, new, since = told
-        self._fill_both(context, place, candidate, learning=True)
+        self._fill_both(context, position, candidate, learning=True)
         self._make_room()
         for form in self._forms:
-            form.replace(place, old, new, form.form.model.keep**since)
+            form.replace(position, old, new, form.form.model.keep**since)
 
-    def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
+    def foresee(self, context: Mapping[str, Any], position: int, candidate: Any) -> float:
         """The expected reward of the arm at a place, or of a candidate, in a context."""
-        self._fill_both(context, place, candidate)
-        return float(self._form.foresee(place))
+        self._fill_both(context, position, candidate)
+        return float(self._form.foresee(position))
 
     def _make_room(self) -> None:
         """Have room for the coefficients that a reward tells of."""
@@ -301,12 +305,12 @@ class WideCalls:
                 self._forms[at] = WideFormCalls(self, self.learnt.forms[at])
 
     def _fill_both(
-        self, context: Mapping[str, Any], place: int, candidate: Any, learning: bool = False
+        self, context: Mapping[str, Any], position: int, candidate: Any, learning: bool = False
     ) -> None:
         self.fill(context, learning)
         if candidate is None and not self.rows:
             return
-        row = self.rows[place] if candidate is None else candidate
+        row = self.rows[position] if candidate is None else candidate
         slots = self.learnt.features
         slots.fill(row, self.own)
         words = list(slots.set_words(row, {}, learning))

@@ -195,14 +195,14 @@ def look(model, constants, local, deviations, sight):
 
 @kernel
 def choose(
-    policy, model, constants, params, belief, table, x, u, layout, places, dense, context, features,
-    crossed, shape, entries, joint, local, unit, sight, memory, rng, index,
+    policy, model, constants, params, belief, table, x, u, layout, positions, dense, context,
+    features, crossed, shape, entries, joint, local, unit, sight, memory, rng, index,
     turn: int,
 ):  # fmt: skip
     """The place of the arm to play, and how many share its index."""
-    lay_out_all(x, u, layout, places, dense)
+    lay_out_all(x, u, layout, positions, dense)
     for a in range(len(dense)):
-        spell(context, features, crossed, shape, places[a] + 1, entries, a)
+        spell(context, features, crossed, shape, positions[a] + 1, entries, a)
         locate(table, entries, a)
     if shape[JOINT] != 0 and shape[SHARED] != 0:
         unite(entries, joint)

@@ -46,10 +46,12 @@ class WideSlots(Slots):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._bags = self.arrays.bags
-        self._alone = {name: place for place, name in enumerate(self.names)}
-        self._of_bag = {name: len(self.names) + place for place, name in enumerate(self._bags)}
+        self._alone = {name: position for position, name in enumerate(self.names)}
+        self._of_bag = {
+            name: len(self.names) + position for position, name in enumerate(self._bags)
+        }
         self._slots: dict[Word, int] = {}
-        self._places = [0]  # of the names of words, by slot
+        self._positions = [0]  # of the names of words, by slot
         kept, self.words = self.words, []
         for word in kept:
             self._take_word(word)
@@ -71,18 +73,18 @@ class WideSlots(Slots):
 
     def _bag_of(self, key: Any) -> str | None:
         """The bag that a key such as "words[red]" is of."""
-        name, found, rest = str(key).partition("[")
-        while found and not (name in self._of_bag and rest.endswith("]")):
-            more, found, rest = rest.partition("[")
+        name, result, rest = str(key).partition("[")
+        while result and not (name in self._of_bag and rest.endswith("]")):
+            more, result, rest = rest.partition("[")
             name = f"{name}[{more}"
-        return name if found else None
+        return name if result else None
 
     @property
     def wide_names(self) -> list[str]:
         """All names, those of bags last: a word's place among them says which pairs count."""
         return [*self.names, *self._bags]
 
-    def place(self, name: str) -> int:
+    def position(self, name: str) -> int:
         """Return the place of a name among all."""
         return self._of_bag[name.removesuffix(BAG)] if name.endswith(BAG) else self._alone[name]
 
@@ -100,10 +102,10 @@ class WideSlots(Slots):
                 bags |= _spelled(bag, {name[len(bag) + 1 : -1]: value})
             else:
                 rest[name] = value
-        found = super().check(rest)
+        result = super().check(rest)
         for key in sorted(bags):
-            found[key] = bags[key]
-        return found
+            result[key] = bags[key]
+        return result
 
     def whole(self, values: Mapping[str, Any]) -> dict[str, Any]:
         bags: dict[str, Any] = {name: {} for name in self._bags}
@@ -140,12 +142,12 @@ class WideSlots(Slots):
         super().fill(known, out)
 
     def _give_slot(self, word: Word) -> int:
-        self._places.append(self._place_of(word))
+        self._positions.append(self._position_of(word))
         self.words.append([word] if isinstance(word, str) else [*word])
         self._slots[word] = len(self.words)
         return len(self.words)
 
-    def _place_of(self, word: Word) -> int:
+    def _position_of(self, word: Word) -> int:
         """The place of the name of a word."""
         if isinstance(word, str):
             return self._of_bag[self._bag_of(word) or ""]
@@ -155,7 +157,7 @@ class WideSlots(Slots):
         """Keep the first `words` words, and forget the others."""
         while len(self.words) > words:
             kept = self.words.pop()
-            self._places.pop()
+            self._positions.pop()
             del self._slots[kept[0] if len(kept) == 1 else tuple(kept)]  # type: ignore[arg-type]
 
     def set_words(
@@ -166,7 +168,7 @@ class WideSlots(Slots):
         Words without a slot get one if a reward is to be learnt, and else a passing one, the same
         within one decision.
         """
-        plain, slots, places = self._alone, self._slots, self._places
+        plain, slots, positions = self._alone, self._slots, self._positions
         is_full = len(slots) >= MOST_WORDS
         for name, value in values.items():
             word: Word
@@ -178,25 +180,25 @@ class WideSlots(Slots):
                 word, amount = (name, value), 1.0
             slot = slots.get(word)
             if slot is not None:
-                yield slot, places[slot], amount
+                yield slot, positions[slot], amount
                 continue
-            place = self._place_of(word)
+            position = self._position_of(word)
             if is_full:
-                slot = _OTHERS + place
+                slot = _OTHERS + position
             elif learning:
                 slot = self._give_slot(word)
                 is_full = len(slots) >= MOST_WORDS
             else:
                 slot = passing.setdefault(word, _PASSING + len(passing))
-            yield slot, place, amount
+            yield slot, position, amount
 
     def set_numbers(
         self, values: Mapping[str, Any], filled: Any
     ) -> Iterator[tuple[int, int, float]]:
         """Yield the slot, the place of the name, and the number of every number that is set."""
-        for name, place in self._numbers.items():
+        for name, position in self._numbers.items():
             if name in self._alone and type(values.get(name)) is float:
-                yield NUMBERS + place, self._alone[name], float(filled[place])
+                yield NUMBERS + position, self._alone[name], float(filled[position])
 
     def knows(self, slot: int) -> bool:
         """Return whether a word, the others of a name, or a number has this slot."""
@@ -230,7 +232,7 @@ def _spelled(bag: str, value: Any) -> dict[str, float]:
     else:
         allowed = "a list of words, or {word: number}"
         raise SettingError(f"{bag}={shown(value)} is not allowed: it must be {allowed}")
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for word, number in items:
         if isinstance(number, np.generic):
             number = number.item()
@@ -243,8 +245,8 @@ def _spelled(bag: str, value: Any) -> dict[str, float]:
             )
         if number:
             key = f"{bag}[{word}]"
-            found[key] = found.get(key, 0.0) + float(number)
-    if len(found) > MOST_SET:
+            result[key] = result.get(key, 0.0) + float(number)
+    if len(result) > MOST_SET:
         allowed = f"at most {MOST_SET:,} in one context"
-        raise SettingError(f"{bag} has {len(found):,} words: {allowed}")
-    return found
+        raise SettingError(f"{bag} has {len(result):,} words: {allowed}")
+    return result

@@ -49,14 +49,14 @@ class IndependentDecider(Decider):
 
     def __init__(self, *arms: Any, **given: Any) -> None:
         """Take what `settings.checked` takes: arms, a family, a policy, and more by name."""
-        found = settings.checked(*arms, **given)
-        self._rows, self._arms = found.rows, list(found.rows)
-        self.scale, self.family, self.discount = found.scale, found.family, found.discount
+        result = settings.checked(*arms, **given)
+        self._rows, self._arms = result.rows, list(result.rows)
+        self.scale, self.family, self.discount = result.scale, result.family, result.discount
         self.clipped, self._time = 0, 0.0
         self._rng = chance.generator(0)
         self._dice = Dice(self._rng)
         first = self.scale.base.prior
-        self._priors = np.array([found.priors.get(arm, first) for arm in self._arms])
+        self._priors = np.array([result.priors.get(arm, first) for arm in self._arms])
         self._told, self._all_tried = 0, False
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
@@ -66,7 +66,7 @@ class IndependentDecider(Decider):
         self._drawn: dict[int, tuple[int, Ledger, Policy, NDArray[np.bool_]]] = {}
         self._truth = Ledger.blank(self._priors.copy())
         self.retired: dict[Hashable, Learnt] = {}
-        self._policy = found.policy
+        self._policy = result.policy
         self._lay_out_arrays()
 
     # What it is
@@ -122,7 +122,7 @@ class IndependentDecider(Decider):
     ) -> list[Choice]:
         if self._drawn:
             self._drawn.clear()
-        batch, found = n > 1, list[Choice]()
+        batch, result = n > 1, list[Choice]()
         if shares is not NO_SHARES and (shares.floored or shares.uniform):
             return self._choose_beside(n, among, shares, batch)
         closed = _NONE_CLOSED if among is None else self._closed(among)
@@ -132,8 +132,8 @@ class IndependentDecider(Decider):
             key = self._decide(closed, batch, i)
             if key not in alike:
                 alike[key] = Choice(self._arms[key[0]], self.turn, key[1], draw)
-            found.append(alike[key])
-        return found
+            result.append(alike[key])
+        return result
 
     def _choose_beside(self, n: int, among: Among, shares: Shares, batch: bool) -> list[Choice]:
         """Choose beside shares of traffic; a wish is outstanding until its turn is given away."""
@@ -199,11 +199,11 @@ class IndependentDecider(Decider):
         if limited:
             self._shut[:] = closed
         with self._imagined() if self._own is not None and self._waiting else nullcontext():
-            found: tuple[int, float] = self._calls.decide(limited, turn, self.turn_value(turn))
-        if found[1] != found[1]:
-            self._keep_draw(number, found[0], closed)
+            result: tuple[int, float] = self._calls.decide(limited, turn, self.turn_value(turn))
+        if result[1] != result[1]:
+            self._keep_draw(number, result[0], closed)
         self._waiting += 1
-        return found
+        return result
 
     @contextmanager
     def _imagined(self) -> Iterator[None]:
@@ -233,9 +233,9 @@ class IndependentDecider(Decider):
 
     def turn_value(self, turn: int) -> float:
         """Return what changes with the turn alone."""
-        found = self._turn_values.get(turn)
-        if found is not None:
-            return found
+        result = self._turn_values.get(turn)
+        if result is not None:
+            return result
         turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
         try:
             turn_values = self._policy.turn_values(turns, len(self._arms))
@@ -245,13 +245,13 @@ class IndependentDecider(Decider):
         return self._turn_values[turn]
 
     def integrated(self, last: list[Choice]) -> list[Choice]:
-        found = list(last) if self._drawn else last
+        result = list(last) if self._drawn else last
         for i, (row, ledger, policy, closed) in self._drawn.items():
             open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
             likely = views.chances(policy, self.family, ledger, open_arms, last[i].turn)
             known = float(likely[np.flatnonzero(open_arms == row)[0]])
-            found[i] = last[i]._replace(probability=known)
-        return found
+            result[i] = last[i]._replace(probability=known)
+        return result
 
     @property
     def leaves_all_a_chance(self) -> bool:
@@ -394,8 +394,8 @@ class IndependentDecider(Decider):
         if self.discount < 1.0:
             return None
         taken, put = (None if x is None else self.scale.inward(x) for x in (old, new))
-        found = swapped(self.family, self.learnt(choice.arm), taken, put)
-        return None if found is None else saving.patch(choice.arm, found)
+        result = swapped(self.family, self.learnt(choice.arm), taken, put)
+        return None if result is None else saving.patch(choice.arm, result)
 
     def take(self, patch: Mapping[str, Any]) -> None:
         for arm, learnt, n in saving.patched(patch, self.learnt):

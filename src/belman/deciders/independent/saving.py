@@ -158,8 +158,8 @@ def from_plain(
     checks.fill(decider._priors, kept.priors, "priors")
     checks.check_beliefs(kept.priors, decider.family.check_prior, "priors")
     checks.fill_ledger(decider._truth, kept.truth, decider.family, "truth")
-    for place, (encoded, learnt) in enumerate(kept.retired):
-        arm = away[place] if away else codec.decode_arm(encoded)
+    for position, (encoded, learnt) in enumerate(kept.retired):
+        arm = away[position] if away else codec.decode_arm(encoded)
         if arm in decider.retired or arm in decider._rows:
             raise StateError(f"{source} has arm {arm!r} twice")
         decider.retired[arm] = checks.learnt(learnt, decider.family, f"retired arm {arm!r}")

@@ -107,9 +107,9 @@ def changes(decider: Any) -> list[tuple[Hashable | None, Change]]:
     ]
 
 
-def changes_table(found: Sequence[tuple[Hashable | None, Change]]) -> Table:
+def changes_table(result: Sequence[tuple[Hashable | None, Change]]) -> Table:
     """A line for each change of an arm that is played."""
-    known = [(arm, change) for arm, change in found if change.arm >= 0]
+    known = [(arm, change) for arm, change in result if change.arm >= 0]
     return Table(
         {
             "turn": [change.turn for _, change in known],
@@ -130,10 +130,10 @@ def chances(policy: Policy, family: Family, ledger: Ledger, playable: Any, turn:
         share = policy.chance(turn, len(ledger.plays))
         inside = chances(policy.policy, family, ledger, playable, turn)
         return share / len(playable) + (1.0 - share) * inside
-    found = policy.own_chances(family, ledger, playable)
-    if found is None:
-        found = policy.chances(best_probabilities(family, ledger.beliefs[playable]))
-    return found
+    result = policy.own_chances(family, ledger, playable)
+    if result is None:
+        result = policy.chances(best_probabilities(family, ledger.beliefs[playable]))
+    return result
 
 
 def copied(held: dict[str, Any]) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _expected(decider: Any, rows: Floats) -> list[float]:
 class Advice(NamedTuple):
     """The places of the recommended arms, best first, and the evidence that others are worse."""
 
-    places: list[int]
+    positions: list[int]
     evidence: float
 
 
@@ -186,8 +186,8 @@ def advise(
         chosen=chosen,
         doubt=np.zeros(2, dtype=np.int64),
     )
-    return Advice(sorted(_marked(chosen), key=lambda place: -score[place]), float(evidence))
+    return Advice(sorted(_marked(chosen), key=lambda position: -score[position]), float(evidence))
 
 
 def _marked(chosen: Floats) -> list[int]:
-    return [int(place) for place in np.flatnonzero(chosen)]
+    return [int(position) for position in np.flatnonzero(chosen)]

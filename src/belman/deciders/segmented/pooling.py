@@ -112,7 +112,7 @@ def believe(family, constants, strengths, pooled, seat):
 @kernel
 def foretold(family, constants, belief, reward, variance):
     """The log-likelihood of a reward, which the belief then has learnt: A after it less A before.
-    Where beliefs are not conjugate they have a variance, and it is that of a normal law.
+    Where beliefs are not conjugate they have a variance, and it is that of a normal distribution.
     """
     if variance > 0.0:
         spread = variance * (1.0 + 1.0 / max(family.worth(constants, belief), 1e-9))
@@ -203,8 +203,8 @@ class Pools:
     def weights(self) -> Floats:
         """How far each strength is believed."""
         weights = np.exp(self.pooled.evidence - self.pooled.evidence.max())
-        found: Floats = weights / weights.sum()
-        return found
+        result: Floats = weights / weights.sum()
+        return result
 
     def borrowed(self, own: Sequence[Learnt]) -> Borrowed:
         """What a segment believes that learnt this of every arm, with what it borrows."""

@@ -49,7 +49,7 @@ class SegmentBeliefs:
     ) -> None:
         self.names, self.family = check_names(names), family
         self._first = dict(first)
-        self._place = {arm: place for place, arm in enumerate(first)}
+        self._position = {arm: position for position, arm in enumerate(first)}
         self.pools = Pools(family, list(first.values()))
         self.own: dict[Segment, dict[Hashable, Learnt]] = {}
 
@@ -98,32 +98,32 @@ class SegmentBeliefs:
         """Learn what an arm brought in a segment, on the scale of the family."""
         self.see(key)
         own = self.own[key]
-        self.pools.weigh(list(own.values()), self._place[arm], value)
+        self.pools.weigh(list(own.values()), self._position[arm], value)
         self.keep(key, arm, own[arm].told(self.family, value))
 
     def keep(self, key: Segment, arm: Hashable, learnt: Learnt) -> None:
         """Let this be all that a segment, which was seen, learnt of an arm."""
         own = self.own[key]
-        self.pools.recount(list(own.values()), self._place[arm], learnt)
+        self.pools.recount(list(own.values()), self._position[arm], learnt)
         own[arm] = learnt
 
     def add_arm(self, arm: Hashable, first: Learnt) -> None:
         """Add a new arm, without rewards in any segment."""
         self._first[arm] = first
-        self._place[arm] = len(self._place)
+        self._position[arm] = len(self._position)
         self.pools = self.pools.with_arm(first)
         for own in self.own.values():
             own[arm] = first
 
     def shares(self, key: Segment) -> dict[Hashable, float]:
         """The share of other segments' rewards of each arm that counts beside its own."""
-        found = self.pools.borrowed(list(self.of(key).values()))
-        return dict(zip(self._first, found.shares, strict=True))
+        result = self.pools.borrowed(list(self.of(key).values()))
+        return dict(zip(self._first, result.shares, strict=True))
 
     def believed(self, key: Segment) -> dict[Hashable, Learnt]:
         """What was learnt of each arm in a segment, with what it borrows."""
         own = self.of(key)
-        found = self.pools.borrowed(list(own.values()))
+        result = self.pools.borrowed(list(own.values()))
         return {
             arm: learnt._replace(
                 belief=tuple(belief),
@@ -133,7 +133,7 @@ class SegmentBeliefs:
                 tells=max(learnt.tells, round(learnt.plays + lent[PLAYS])),
             )
             for (arm, learnt), belief, lent in zip(
-                own.items(), found.beliefs, found.counts, strict=True
+                own.items(), result.beliefs, result.counts, strict=True
             )
         }
 

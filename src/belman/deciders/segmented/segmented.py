@@ -146,10 +146,10 @@ class SegmentedDecider(InContexts):
     ) -> list[Choice]:
         self.meet(asking)
         chosen = self._enter(asking).choose(PLAIN, n, among, shares)
-        found = [choice._replace(context=asking.context) for choice in chosen]
-        for choice in found:
+        result = [choice._replace(context=asking.context) for choice in chosen]
+        for choice in result:
             self.expect(choice)
-        return found
+        return result
 
     def integrated(self, last: list[Choice]) -> list[Choice]:
         return self._inner.integrated(last)
@@ -246,9 +246,9 @@ class SegmentedDecider(InContexts):
 
     def known(self, asking: Asking | None = None) -> Known:
         if asking is not None:
-            found = self._enter(asking).known()
+            result = self._enter(asking).known()
             borrowed = any(self.segments.shares(self._key(asking)).values())
-            return replace(found, faded=found.faded or (_BORROWS if borrowed else ""))
+            return replace(result, faded=result.faded or (_BORROWS if borrowed else ""))
         return self.totals.known()
 
     def beliefs(self, asking: Asking | None, level: float) -> Table:
@@ -281,9 +281,9 @@ class SegmentedDecider(InContexts):
         rows = []
         for key in sorted(sizes, key=lambda key: -sizes[key])[:most]:
             asking = Asking(self.segments.named(key))
-            found = self.beliefs(asking, 0.95)
-            best = max(range(len(found)), key=found["P(best)"].__getitem__)
-            row = [found[name][best] for name in found.columns]
+            result = self.beliefs(asking, 0.95)
+            best = max(range(len(result)), key=result["P(best)"].__getitem__)
+            row = [result[name][best] for name in result.columns]
             shares = self.segments.shares(key)
             rows.append((label(asking.context or {}), str(row[0]), sizes[key], *row[2:],
                          shares[row[0]]))  # fmt: skip

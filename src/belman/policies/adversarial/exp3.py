@@ -179,7 +179,7 @@ class EXP3S(Bounded):
     leaves_all_a_chance = True
     remembers = Memory
 
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+    def resettled(self, memory: Memory, fresh: Memory, positions: Sequence[int]) -> Memory:
         """A new arm has the average weight."""
-        even = np.full(len(places), memory.weights.mean())
-        return Memory(rearranged(memory.weights, even, 0, places))
+        even = np.full(len(positions), memory.weights.mean())
+        return Memory(rearranged(memory.weights, even, 0, positions))

@@ -79,11 +79,11 @@ class Adversarial(Bounded):
         fresh.shares[:] = fresh.played[:] = 1.0 / arms
         return fresh
 
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+    def resettled(self, memory: Memory, fresh: Memory, positions: Sequence[int]) -> Memory:
         """A new arm starts even with the best of the others."""
-        kept = [memory.totals[old] for old in places if old >= 0]
-        totals = np.full(len(places), self.even(np.array(kept)) if kept else 0.0)
-        return fresh._replace(totals=rearranged(memory.totals, totals, 0, places))
+        kept = [memory.totals[old] for old in positions if old >= 0]
+        totals = np.full(len(positions), self.even(np.array(kept)) if kept else 0.0)
+        return fresh._replace(totals=rearranged(memory.totals, totals, 0, positions))
 
     def even(self, totals: Floats) -> float:
         """The estimate of an arm that equals the best."""

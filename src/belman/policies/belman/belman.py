@@ -128,13 +128,13 @@ def weigh(family, constants, params, ledger, memory, leading, weight, index):
             index[a] -= weight * (ledger.plays[a] + params[0]) * evidence
 
 
-def _explored(place: Any, explore: Any) -> tuple[Any, Any]:
+def _explored(position: Any, explore: Any) -> tuple[Any, Any]:
     """Refresh and indices of exploration that evidence follows: the greed is −∞ while it lasts."""
 
     @inlined_kernel
     def refresh(family, constants, params, ledger, memory, arm):
         judge(family, constants, params, ledger, memory, arm)
-        place(family, constants, params, ledger, memory, arm)
+        position(family, constants, params, ledger, memory, arm)
 
     @inlined_kernel
     def indices(family, constants, params, ledger, memory, turn, greed, rng, index):

@@ -149,8 +149,8 @@ def rounded(exact, moved, learned):
     learned by Λ: the least mean is at Σ/Λ or beyond.
     """
     steps = _STEPS * math.log2(-exact)
-    found = 2.0 ** (np.rint(steps) / _STEPS)
-    return -found if found * learned < -moved else -(2.0 ** (np.floor(steps) / _STEPS))
+    result = 2.0 ** (np.rint(steps) / _STEPS)
+    return -result if result * learned < -moved else -(2.0 ** (np.floor(steps) / _STEPS))
 
 
 @kernel
@@ -190,13 +190,13 @@ def refresh(family, constants, params, ledger, memory, arm):
                 pool[LEARNED] += known
         mean, worth, spread = params[PRIOR_MEAN], params[PRIOR_WORTH], params[PRIOR_SPREAD]
         moved, known = pool[MOVED], pool[LEARNED]
-        found = shift(family, constants, params[POOL], mean, worth, spread, moved, known)
+        result = shift(family, constants, params[POOL], mean, worth, spread, moved, known)
         unspread = family.pooled(constants, ledger.beliefs, mean, worth, spread, params[POOL])
         pool[WAITED] += 1.0
-        new = found != pool[SHIFT] or unspread != pool[UNSPREAD]
+        new = result != pool[SHIFT] or unspread != pool[UNSPREAD]
         if new and _FEW * pool[WAITED] >= memory.expected.size:
             pool[WAITED] = 0.0
-            pool[SHIFT] = found
+            pool[SHIFT] = result
             pool[UNSPREAD] = unspread
             judge_all(family, constants, params, ledger, memory)
 

@@ -76,13 +76,13 @@ def apart(params, ledger, memory, leader, arm):
 
 @kernel
 def least_apart(family, constants, params, ledger, memory, leader, rng, index):
-    best, found = -np.inf, -1
+    best, result = -np.inf, -1
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
             cost = -apart(params, ledger, memory, leader, a)
-            if found < 0 or beats(ledger, cost, a, best, found):
-                best, found = cost, a
-    return found
+            if result < 0 or beats(ledger, cost, a, best, result):
+                best, result = cost, a
+    return result
 
 
 @kernel
@@ -148,13 +148,13 @@ class EBTCEpsilon(TopTwo, SubGaussian):
 
 @kernel
 def largest_draw(family, constants, params, ledger, memory, turn_value, rng, index):
-    best, found = -np.inf, -1
+    best, result = -np.inf, -1
     for a in range(index.size):
         if index[a] == index[a]:
             drawn = family.sample_mean(constants, ledger.beliefs[a], rng)
-            if found < 0 or drawn > best:
-                best, found = drawn, a
-    return found
+            if result < 0 or drawn > best:
+                best, result = drawn, a
+    return result
 
 
 @register

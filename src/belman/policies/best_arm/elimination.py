@@ -146,20 +146,20 @@ def quota(budget, arms, phase):
 @kernel
 def _ranked(ledger, memory, rank):
     """The average of the arm in play with that rank, from 1."""
-    found = np.inf
+    result = np.inf
     passed = 0
     while passed < rank:
         below, ties = -np.inf, 0
         for a in range(memory.standing.size):
-            if memory.standing[a] == IN_PLAY and value(ledger, a) < found:
+            if memory.standing[a] == IN_PLAY and value(ledger, a) < result:
                 if value(ledger, a) > below:
                     below, ties = value(ledger, a), 0
                 ties += value(ledger, a) == below
         if ties == 0:  # fewer arms are in play
             break
-        found = below
+        result = below
         passed += ties
-    return found
+    return result
 
 
 @kernel

@@ -27,7 +27,7 @@ from belman.engine import factory, kernel
 from belman.errors import PolicyError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, farthest, known, plays_needed, variance
-from belman.policies.memory import PLACE, Floats, part
+from belman.policies.memory import POSITION, Floats, part
 from belman.policies.policy import Policy
 from belman.policies.policy_kernels import PolicyKernels, pick_most
 from belman.policies.scale import SubGaussian, ends_of_rewards, interval
@@ -46,7 +46,7 @@ class Memory(NamedTuple):
     """Who leads, whose turn is next in this round, and how far bounds overlapped when it began."""
 
     leads: Floats = part("K", whole=(0, 1))
-    partner: Floats = part(1, first=_NOBODY, whole=PLACE)
+    partner: Floats = part(1, first=_NOBODY, whole=POSITION)
     overlap: Floats = part(1, first=np.inf)
 
 

@@ -51,9 +51,9 @@ def least_contrast(family, constants, ledger, needed, chosen, enough, doubt):
         if chosen[a] > 0.0:
             for b in range(chosen.size):
                 if chosen[b] == 0.0:
-                    found = contrast(family, constants, ledger, needed, a, b)
-                    if found < least:
-                        least = found
+                    result = contrast(family, constants, ledger, needed, a, b)
+                    if result < least:
+                        least = result
                         doubt[0], doubt[1] = a, b
                         if least <= enough:
                             return least

@@ -18,7 +18,7 @@ import numpy as np
 from belman import chance
 from belman.engine import factory, kernel
 from belman.policies.averages import LEAST_SPREAD, ByAverages, keep_moments, keep_terms
-from belman.policies.memory import PLACE, Floats, part
+from belman.policies.memory import POSITION, Floats, part
 from belman.policies.policy_kernels import (
     Kernel,
     PolicyKernels,
@@ -41,7 +41,7 @@ class Memory(NamedTuple):
     scratch: Floats = part("T")
     led: Floats = part("K")  # turns in which it led
     followed: Floats = part("K")  # turns in which it led and was played
-    pair: Floats = part(2, first=-1.0, whole=PLACE)  # leader and challenger
+    pair: Floats = part(2, first=-1.0, whole=POSITION)  # leader and challenger
 
 
 @kernel
@@ -60,11 +60,11 @@ def beats(ledger, value, a, best, other):
 @kernel
 def best_average(family, constants, params, ledger, memory, turn_value, rng, index):
     """The empirical best: a leader."""
-    best, found = -np.inf, _NOBODY
+    best, result = -np.inf, _NOBODY
     for a in range(index.size):
-        if index[a] == index[a] and (found < 0 or beats(ledger, memory.mean[a], a, best, found)):
-            best, found = memory.mean[a], a
-    return found
+        if index[a] == index[a] and (result < 0 or beats(ledger, memory.mean[a], a, best, result)):
+            best, result = memory.mean[a], a
+    return result
 
 
 @kernel
@@ -86,13 +86,13 @@ def transport(family, constants, ledger, memory, leader, arm):
 @kernel
 def least_transport(family, constants, params, ledger, memory, leader, rng, index):
     """The arm that is hardest to tell from the leader: a challenger."""
-    best, found = -np.inf, _NOBODY
+    best, result = -np.inf, _NOBODY
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
             cost = -transport(family, constants, ledger, memory, leader, a)
-            if found < 0 or beats(ledger, cost, a, best, found):
-                best, found = cost, a
-    return found
+            if result < 0 or beats(ledger, cost, a, best, result):
+                best, result = cost, a
+    return result
 
 
 @kernel

@@ -18,7 +18,9 @@ from belman.registry import register
 
 _DRAWS = 100  # before the runner-up of the last draw is taken
 _BESIDE = 0.3  # below this quantile of the leader another arm's 1 − 0.3 is well in the race
-_LEVELS = 1.0 / (1.0 + np.exp(-np.arange(-16.0, 16.25, 0.25)))  # at which laws of draws are read
+_LEVELS = 1.0 / (
+    1.0 + np.exp(-np.arange(-16.0, 16.25, 0.25))
+)  # at which distributions of draws are read
 
 
 @kernel
@@ -68,7 +70,7 @@ def _mesh(family, constants, beliefs, steps, points):
 
 
 @kernel
-def _laws(family, constants, beliefs, points, levels):
+def _distributions(family, constants, beliefs, points, levels):
     """The chance of every arm to draw less than each of the points."""
     for a in range(len(beliefs)):
         for i in range(points.size):
@@ -118,7 +120,7 @@ class TopTwoThompson(Policy):
         family.enter(_mesh, beliefs=beliefs, steps=_LEVELS, points=points)
         points.sort()
         levels = np.zeros((len(beliefs), len(points)))
-        family.enter(_laws, beliefs=beliefs, points=points, levels=levels)
+        family.enter(_distributions, beliefs=beliefs, points=points, levels=levels)
         p = chances_of_largest(levels)
         first = int(p.argmax())
         others = np.arange(len(p)) != first

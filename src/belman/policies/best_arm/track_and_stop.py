@@ -19,7 +19,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.policies.averages import ByAverages, keep_moments
-from belman.policies.memory import PLACE, Floats, part
+from belman.policies.memory import POSITION, Floats, part
 from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 
@@ -108,7 +108,7 @@ class Memory(NamedTuple):
     spread: Floats = part("K", first=1.0)
     ratios: Floats = part("K", first=1.0)  # w_a/w_*
     level: Floats = part(1)  # y, as a share of the most it can be
-    leader: Floats = part(1, first=-1.0, whole=PLACE)
+    leader: Floats = part(1, first=-1.0, whole=POSITION)
 
 
 @kernel

@@ -32,7 +32,7 @@ from belman.policies.best_arm.top_two import (
     coin_of_pair,
     least_transport,
 )
-from belman.policies.memory import PLACE, Floats, part
+from belman.policies.memory import POSITION, Floats, part
 from belman.policies.optimism.kl_bound import race, renew, survey
 from belman.policies.policy_kernels import leader, share_of_ties
 from belman.policies.scale import SubGaussian
@@ -50,7 +50,7 @@ class Memory(NamedTuple):
     scratch: Floats = part("T")
     led: Floats = part("K")
     followed: Floats = part("K")
-    pair: Floats = part(2, first=-1.0, whole=PLACE)
+    pair: Floats = part(2, first=-1.0, whole=POSITION)
     level: Floats = part("K")
     ceiling: Floats = part("K")
     bound: Floats = part("K")
@@ -68,20 +68,22 @@ def refresh(family, constants, params, ledger, memory, arm):
 def largest_bound(family, constants, params, ledger, memory, turn_value, rng, index):
     """By a race, which leaves out who cannot win; if an arm that is closed wins, by a survey."""
     race(family, params[OWN:], ledger, memory, turn_value, memory.bounds)
-    found = _largest_open(ledger, memory, index)
-    if memory.bounds[found] == -np.inf:
+    result = _largest_open(ledger, memory, index)
+    if memory.bounds[result] == -np.inf:
         survey(family, params[OWN:], ledger, memory, turn_value, memory.bounds)
-        found = _largest_open(ledger, memory, index)
-    return found
+        result = _largest_open(ledger, memory, index)
+    return result
 
 
 @kernel
 def _largest_open(ledger, memory, index):
-    best, found = -np.inf, -1
+    best, result = -np.inf, -1
     for a in range(index.size):
-        if index[a] == index[a] and (found < 0 or beats(ledger, memory.bounds[a], a, best, found)):
-            best, found = memory.bounds[a], a
-    return found
+        if index[a] == index[a] and (
+            result < 0 or beats(ledger, memory.bounds[a], a, best, result)
+        ):
+            best, result = memory.bounds[a], a
+    return result
 
 
 @register
@@ -130,17 +132,17 @@ def _most(ledger, memory, sigma, level, other, skipped, index):
 
     A smaller gap with a smaller width improves less, whatever the numbers.
     """
-    best, best_gap, best_width, found = -np.inf, 0.0, 0.0, -1
+    best, best_gap, best_width, result = -np.inf, 0.0, 0.0, -1
     for a in range(index.size):
         if a == skipped or index[a] != index[a]:
             continue
         gap, width = memory.mean[a] - level, sigma * math.sqrt(1.0 / ledger.plays[a] + other)
-        if found >= 0 and gap < best_gap and width < best_width:
+        if result >= 0 and gap < best_gap and width < best_width:
             continue
         value = log_improvement(gap, width)
-        if found < 0 or beats(ledger, value, a, best, found):
-            best, best_gap, best_width, found = value, gap, width, a
-    return found
+        if result < 0 or beats(ledger, value, a, best, result):
+            best, best_gap, best_width, result = value, gap, width, a
+    return result
 
 
 @kernel

@@ -183,9 +183,9 @@ def judge_member(family, constants, params, memory, j, index):
             worth = (1.0 - changed) * worth + changed * params[PRIOR_WORTH]
         means[a], worths[a] = mean, worth
         told += worth - params[PRIOR_WORTH]
-    found = shift_of(family, constants, params, prior, means, worths)
-    if found != memory.shifts[j]:
-        memory.shifts[j] = found
+    result = shift_of(family, constants, params, prior, means, worths)
+    if result != memory.shifts[j]:
+        memory.shifts[j] = result
         for a in range(index.size):
             for r in range(int(bank.counts[j, a])):
                 judge_run(family, constants, params, memory, j, a, r)
@@ -193,7 +193,7 @@ def judge_member(family, constants, params, memory, j, index):
     for a in range(index.size):
         if worths[a] > 0.0 and math.isfinite(means[a]):
             if worths[a] >= params[PRIOR_WORTH]:
-                means[a] += found * params[PRIOR_WORTH] / worths[a]
+                means[a] += result * params[PRIOR_WORTH] / worths[a]
             if index[a] == index[a]:
                 leading = max(leading, means[a])
         else:

@@ -134,9 +134,9 @@ def glr_watch(family, constants, params, marks, state, reward):
         if s >= n:
             break
         first = state[FIRST + i]
-        found = s * family.d(constants, first / s, mean, 1.0)
-        found += (n - s) * family.d(constants, (total - first) / (n - s), mean, 1.0)
-        if found >= bar:
+        result = s * family.d(constants, first / s, mean, 1.0)
+        result += (n - s) * family.d(constants, (total - first) / (n - s), mean, 1.0)
+        if result >= bar:
             return True
     return False
 
@@ -164,7 +164,7 @@ class GLRTest(Detector):
     size = FIRST + SPLITS
 
     def check(self, family: Family) -> None:
-        if not family.mean_fixes_law:
+        if not family.mean_fixes_distribution:
             why = f"the mean of {family.name} rewards does not fix their distribution"
             raise PolicyError(f"{self.name} compares distributions by their means: {why}")
 
@@ -219,12 +219,12 @@ def window_watch(family, constants, params, marks, state, reward):
     """Take in a reward: both sums are kept, and so are the rewards, in a ring."""
     size = state.size - 2
     half = size // 2
-    place = int(marks[0]) % size
-    middle = (place + half) % size
+    position = int(marks[0]) % size
+    middle = (position + half) % size
     # what leaves the newer half joins the older one, and its oldest is gone
-    state[1] += state[2 + middle] - state[2 + place]
+    state[1] += state[2 + middle] - state[2 + position]
     state[0] += reward - state[2 + middle]
-    state[2 + place] = reward
+    state[2 + position] = reward
     marks[0] += 1.0
     return marks[0] >= size and abs(state[0] - state[1]) > params[0]
 

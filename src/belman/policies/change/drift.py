@@ -177,25 +177,25 @@ class Drift(Policy):
                 why += ": leave out atoms"
             raise PolicyError(f"{self.name} needs a family whose beliefs predict rewards: {why}")
 
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+    def resettled(self, memory: Memory, fresh: Memory, positions: Sequence[int]) -> Memory:
         """Runs and fading beliefs go with their arms; members, clock and what was noticed of arms
         that stay, too. What a turn needs of them is found anew.
         """
         axes = {"counts": 1, "runs": 2, "beliefs": 1, "arms": 1, "unchanged": 0, "logs": 1}
         bank, blank = memory.bank, fresh.bank
         moved = {
-            name: rearranged(getattr(bank, name), getattr(blank, name), axis, places)
+            name: rearranged(getattr(bank, name), getattr(blank, name), axis, positions)
             for name, axis in axes.items()
         }
         noticed = bank.noticed.copy()
         for event in noticed:
-            place = int(event[1])
-            event[1] = places.index(place) if place in places else -1
-        faded = rearranged(memory.fading.beliefs, fresh.fading.beliefs, 1, places)
+            position = int(event[1])
+            event[1] = positions.index(position) if position in positions else -1
+        faded = rearranged(memory.fading.beliefs, fresh.fading.beliefs, 1, positions)
         return fresh._replace(
             bank=bank._replace(noticed=noticed, **moved),
             fading=memory.fading._replace(beliefs=faded),
-            seeded=rearranged(memory.seeded, fresh.seeded, 0, places),
+            seeded=rearranged(memory.seeded, fresh.seeded, 0, positions),
         )
 
     def forget(self, memory: Memory, arm: int) -> None:
@@ -256,19 +256,19 @@ class Drift(Policy):
         bank, fading, prior = memory.bank, memory.fading, np.array(family.prior)
         now = time_of_decision(self.params(family), bank)
         elapsed = elapsed_at(bank, arm, now)
-        found = []
+        result = []
         for j, hazard in enumerate(self.rates):
             changed = gone(hazard, elapsed)
             weight = fading.weights[0] * bank.members[j]
-            found.append((weight * changed, prior))
+            result.append((weight * changed, prior))
             for r in range(int(bank.counts[j, arm])):
                 own = weight * (1.0 - changed) * bank.runs[WEIGHT, j, arm, r]
-                found.append((own, bank.beliefs[j, arm, r]))
+                result.append((own, bank.beliefs[j, arm, r]))
         for i, span in enumerate(self.spans):
             left = math.exp(-elapsed / span)
             faded = family.blend(fading.beliefs[i, arm], prior, left)
-            found.append((fading.weights[i + 1], faded))
-        return found
+            result.append((fading.weights[i + 1], faded))
+        return result
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
@@ -298,8 +298,8 @@ class Drift(Policy):
         """The changes that were noticed, the last 64 of them, oldest first."""
         bank = memory.bank
         count = int(bank.clock[NOTICED])
-        found = []
+        result = []
         for i in range(max(0, count - EVENTS), count):
             turn, arm, after, before, now, sure = map(float, bank.noticed[i % EVENTS])
-            found.append(Change(i + 1, int(turn), int(arm), int(after), before, now, sure))
-        return found
+            result.append(Change(i + 1, int(turn), int(arm), int(after), before, now, sure))
+        return result

@@ -8,10 +8,10 @@ exp(A(η + T(x)) − A(η)). Members are weighed by how well they predict, and a
 weights is mixed in at every reward. Beyond R runs the lightest but the newest is merged into the
 run before it.
 
-Rewards in a range that have no law count as many *coins* as their arm's, since its last change, are
-less spread than coins, T(x) = coins·(x, 1 − x). What p(x) lacks of a density is then the same in
-all runs and cancels. Since outliers may be likelier than a family has it, no run gives a reward
-that is not a coin's less than a share of p₀(x).
+Rewards in a range that have no distribution count as many *coins* as their arm's, since its last
+change, are less spread than coins, T(x) = coins·(x, 1 − x). What p(x) lacks of a density is then
+the same in all runs and cancels. Since outliers may be likelier than a family has it, no run gives
+a reward that is not a coin's less than a share of p₀(x).
 """
 
 from __future__ import annotations

@@ -133,8 +133,10 @@ def radius(belief, risk, bound):
     for b in range(len(belief.mean)):
         for i in range(belief.mean.shape[1]):
             common = belief.begin[0]
-            place = i if i < common else common + i - belief.begin[i]
-            ratio -= 2.0 * belief.share[b] * math.log(belief.root[b, i, place] / belief.prior[b, i])
+            position = i if i < common else common + i - belief.begin[i]
+            ratio -= (
+                2.0 * belief.share[b] * math.log(belief.root[b, i, position] / belief.prior[b, i])
+            )
     far = bound if bound > 0.0 else math.sqrt(belief.mean.shape[1])
     return math.sqrt(2.0 * math.log(1.0 / risk) + max(ratio, 0.0)) + far
 

@@ -63,8 +63,8 @@ def keeps_nothing(params, memory, features):
 
 @dataclass(frozen=True)
 class DependentKernels(Bundle):
-    """The bundle of kernels of a policy, where … stands for model, law, params, belief, features,
-    sight, memory.
+    """The bundle of kernels of a policy, where … stands for model, distribution, params, belief,
+    features, sight, memory.
 
     | kernel | what it does |
     |---|---|

@@ -18,7 +18,7 @@ from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.gittins import exact_table
-from belman.policies.gittins.exact_table import nodes, place
+from belman.policies.gittins.exact_table import nodes, position
 from belman.policies.gittins.table import kept_table
 from belman.policies.memory import Floats
 from belman.policies.policy import Policy
@@ -44,7 +44,7 @@ def _params(horizon: int, alpha: float, beta: float) -> Floats:
 
 @kernel
 def _at(params, played: int, n: int, s: int):
-    return params[_HEADER + place(played, n, s)]
+    return params[_HEADER + position(played, n, s)]
 
 
 @kernel
@@ -61,19 +61,19 @@ def exact_index(params, played: int, alpha, beta):
     # between the four states around it, or three at the edge
     i, j = int(wins), int(losses)
     u, v = wins - i, losses - j
-    found = (1.0 - u) * (1.0 - v) * _at(params, played, i + j, i)
+    result = (1.0 - u) * (1.0 - v) * _at(params, played, i + j, i)
     if u > 0.0:
-        found += u * (1.0 - v) * _at(params, played, min(i + j + 1, played), min(i + 1, played))
+        result += u * (1.0 - v) * _at(params, played, min(i + j + 1, played), min(i + 1, played))
     if v > 0.0:
-        found += (1.0 - u) * v * _at(params, played, min(i + j + 1, played), i)
+        result += (1.0 - u) * v * _at(params, played, min(i + j + 1, played), i)
     if u > 0.0 and v > 0.0:
-        found += u * v * _at(params, played, min(i + j + 2, played), min(i + 1, played))
+        result += u * v * _at(params, played, min(i + j + 2, played), min(i + 1, played))
     if shrunk < 1.0:
         mean = (params[1] + wins) / (params[1] + params[2] + wins + losses)
-        lift = math.log(found / (1.0 - found)) - math.log(mean / (1.0 - mean))
+        lift = math.log(result / (1.0 - result)) - math.log(mean / (1.0 - mean))
         win = alpha * math.exp(max(lift, 0.0) * shrunk)
         return win / (win + beta)
-    return found
+    return result
 
 
 @kernel

@@ -18,7 +18,7 @@ _MESH = 1_000  # of λ
 
 
 @inlined_kernel
-def place(played: int, plays: int, wins: int):
+def position(played: int, plays: int, wins: int):
     """Where the state of an arm stands: turns played by all arms, plays and successes of it."""
     before = played * (played + 1) * (played + 2) // 6
     return before + plays * (plays + 1) // 2 + wins
@@ -45,7 +45,7 @@ def _fill(horizon: int, alpha, beta, mesh: int, first, edge, worth, table):
                     mean = (alpha + s) / (alpha + beta + n)
                     gain = mean - level + mean * worth[lost + s + 1]
                     gain += (1.0 - mean) * worth[lost + s]
-                    here = place(played, n, s)
+                    here = position(played, n, s)
                     if gain <= 0.0:
                         share = edge[here] / (edge[here] - gain) if step > 0 else 1.0
                         table[here] = before + (level - before) * share
@@ -62,10 +62,10 @@ def _fill(horizon: int, alpha, beta, mesh: int, first, edge, worth, table):
 
 
 def indices(horizon: int, alpha: float, beta: float, mesh: int = _MESH) -> Floats:
-    """The index at every state, at its `place`, of arms that begin as Beta(α, β).
+    """The index at every state, at its `position`, of arms that begin as Beta(α, β).
 
-    >>> found = indices(2, 1.0, 1.0)
-    >>> round(float(found[0]), 4), round(5 / 9, 4)
+    >>> result = indices(2, 1.0, 1.0)
+    >>> round(float(result[0]), 4), round(5 / 9, 4)
     (0.5556, 0.5556)
     """
     table = np.zeros(nodes(horizon))

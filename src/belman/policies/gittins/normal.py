@@ -34,7 +34,7 @@ from belman.policies.memory import Floats
 from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
 
-#: The distance of the quartiles of a normal law, in deviations.
+#: The distance of the quartiles of a normal distribution, in deviations.
 _QUARTILES = 1.3489795003921634
 
 
@@ -50,9 +50,9 @@ def _table(discount: float) -> Floats:
 @kernel
 def between(table, x):
     """The value at x of a table headed by its first place and its step; its ends beyond them."""
-    place = min(max((x - table[0]) / table[1], 0.0), NODES - 1.0)
-    node = min(int(place), NODES - 2)
-    share = place - node
+    position = min(max((x - table[0]) / table[1], 0.0), NODES - 1.0)
+    node = min(int(position), NODES - 2)
+    share = position - node
     return (1.0 - share) * table[2 + node] + share * table[3 + node]
 
 

@@ -114,8 +114,8 @@ def finite(depth: int = _DEPTH) -> tuple[Floats, Floats]:
     return np.array(ratios), np.array(lifts)
 
 
-def on_nodes(places: Floats, values: Floats) -> Floats:
+def on_nodes(positions: Floats, values: Floats) -> Floats:
     """A table at `NODES` geometric places, headed by the ln of the first and their distance."""
-    logs = np.linspace(math.log(places[0]), math.log(places[-1]), NODES)
-    table: Floats = np.interp(logs, np.log(places), values)
+    logs = np.linspace(math.log(positions[0]), math.log(positions[-1]), NODES)
+    table: Floats = np.interp(logs, np.log(positions), values)
     return np.concatenate([[logs[0], logs[1] - logs[0]], table])

@@ -4,7 +4,7 @@ Before turn t the index is that of the discount 1 − 1/t for someone who learns
 arm after one play: the λ with λ = E[X] + (t − 1) E(θ − λ)⁺. Newton's method finds it from below,
 as the right side is convex in λ. Beta beliefs are taken as they are; those of other families for
 normal ones, as by `gittins-normal`, which for Gaussian rewards of known variance they are. Cost: a
-chance under a beta law an arm, turn and step.
+chance under a beta distribution an arm, turn and step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Memory(NamedTuple):
 
     expected: Floats = part("K")
     width: Floats = part("K")
-    found: Floats = part("K")
+    result: Floats = part("K")
     turn: Floats = part("K")
 
 
@@ -89,12 +89,12 @@ def optimistic_index(coin, belief, expected, width, before):
 def optimistic_indices(family, constants, params, ledger, memory, turn, turn_value, rng, index):
     for a in range(index.size):
         if memory.turn[a] != turn:
-            memory.turn[a], memory.found[a] = turn, memory.expected[a]
+            memory.turn[a], memory.result[a] = turn, memory.expected[a]
             if memory.expected[a] < np.inf:
-                memory.found[a] = optimistic_index(
+                memory.result[a] = optimistic_index(
                     params[0], ledger.beliefs[a], memory.expected[a], memory.width[a], turn - 1.0
                 )
-        index[a] = memory.found[a]
+        index[a] = memory.result[a]
 
 
 @register

@@ -57,7 +57,7 @@ def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, fir
     that is worth playing; W is 0 above `top`.
     """
     keep = 1.0 / (1.0 - discount)
-    depth, found = worth.size - 2, 0
+    depth, result = worth.size - 2, 0
     more_alpha, more = alpha_start - 1.0, alpha_start + beta_start - 2.0
     for a in range(worth.size):
         worth[a] = 0.0
@@ -83,17 +83,17 @@ def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, fir
             if stay < leave:
                 first[n] = a + 1
             if n <= counts:
-                place = n * (n + 1) // 2 + a
+                position = n * (n + 1) // 2 + a
                 if stay < leave:
-                    table[place] = before + (reward - before) * edge[place] / (
-                        edge[place] - stay + leave
+                    table[position] = before + (reward - before) * edge[position] / (
+                        edge[position] - stay + leave
                     )
-                    found += 1
-                edge[place] = stay - leave
+                    result += 1
+                edge[position] = stay - leave
         while top > low and worth[top] < _NEGLIGIBLE:
             worth[top] = 0.0
             top -= 1
-    return found
+    return result
 
 
 @kernel

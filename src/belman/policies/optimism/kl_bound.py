@@ -22,9 +22,9 @@ _STRETCH = 1e3
 _SLACK = 1e-9
 
 #: Where params have their numbers: the horizon (if it is known), the plays before an arm is known,
-#: the range of rewards as low and high − low, and the largest mean there is, scaled; the law of the
-#: divergence follows.
-HORIZON, NEEDED, LOW, WIDTH, TOP, LAW = 0, 1, 2, 3, 4, 5
+#: the range of rewards as low and high − low, and the largest mean there is, scaled; the
+#: distribution of the divergence follows.
+HORIZON, NEEDED, LOW, WIDTH, TOP, DISTRIBUTION = 0, 1, 2, 3, 4, 5
 
 
 class Memory(NamedTuple):
@@ -44,7 +44,7 @@ class Memory(NamedTuple):
 @kernel
 def renew(source, params, ledger, memory, arm):
     """Renew the memory of an arm; `source` is the family of the divergence."""
-    constants = params[LAW:]
+    constants = params[DISTRIBUTION:]
     memory.mean[arm] = memory.bound[arm] = np.inf
     if known(ledger, arm, params[NEEDED]):
         mean = min((average(ledger, arm) - params[LOW]) / params[WIDTH], params[TOP])
@@ -68,7 +68,7 @@ def search(source, params, ledger, memory, arm, f):
 
     It starts at the same q for all arms, so that arms of equal records have equal bounds.
     """
-    constants = params[LAW:]
+    constants = params[DISTRIBUTION:]
     mean, top = memory.mean[arm], params[TOP]
     if f <= 0.0 or f >= memory.ceiling[arm]:
         return mean if f <= 0.0 else top
@@ -132,7 +132,7 @@ def race(source, params, ledger, memory, turn_value, index):
     if memory.mean[leader] == np.inf:
         return
     best = search(source, params, ledger, memory, leader, turn_value + memory.level[leader])
-    source.weights(params[LAW:], best, memory.weights)
+    source.weights(params[DISTRIBUTION:], best, memory.weights)
     for a in range(index.size):
         f = turn_value + memory.level[a]
         if _same_record(ledger, memory, a, leader):
@@ -145,7 +145,7 @@ def race(source, params, ledger, memory, turn_value, index):
             index[a] = params[LOW] + params[WIDTH] * memory.bound[a]
             if memory.bound[a] > best:
                 leader, best = a, memory.bound[a]
-                source.weights(params[LAW:], best, memory.weights)
+                source.weights(params[DISTRIBUTION:], best, memory.weights)
     memory.guess[0] = best
 
 

@@ -22,8 +22,8 @@ from belman.policies.policy_kernels import PolicyKernels, pick
 from belman.policies.scale import ends_of_rewards, interval
 
 _OWN = "own"
-#: Divergences that go by the name of another family, on rewards scaled to [0, 1]: its law, and the
-#: largest mean there is. The Gaussian one has the σ = ½ of Hoeffding's inequality.
+#: Divergences that go by the name of another family, on rewards scaled to [0, 1]: its distribution,
+#: and the largest mean there is. The Gaussian one has the σ = ½ of Hoeffding's inequality.
 DIVERGENCES: dict[str, tuple[tuple[float, ...], float]] = {
     "bernoulli": ((0.0,), 1.0),
     "exponential": ((1.0,), math.inf),
@@ -123,7 +123,9 @@ class KLPolicy(Policy):
         self._scale(family)
 
     def _scale(self, family: Family) -> tuple[float, float, float, tuple[float, ...]]:
-        """Where rewards have their 0, their unit, the largest mean then, and the law of d."""
+        """Where rewards have their 0, their unit, the largest mean then, and the distribution of
+        d.
+        """
         if self.divergence is None or (
             self.range is None and FAMILIES[self.divergence].kernels is family.kernels
         ):

@@ -68,22 +68,22 @@ def bound(counts, low, level):
         if refuted <= level:
             return max(low, 1.0 - math.exp((refuted - level) / n) / h)
     left, right = _NEAREST, 0.5 * math.log(n / (8.0 * level))
-    place = right
+    position = right
     for _ in range(_STEPS):
-        h, refuted, slope = on_the_curve(counts, n, math.exp(place))
+        h, refuted, slope = on_the_curve(counts, n, math.exp(position))
         if refuted > level:
-            left = place
+            left = position
         else:
-            right = place
+            right = position
         new = 0.5 * (left + right)
         if refuted > 0.0 > slope:  # else rounding hides them
-            newton = place + refuted / slope * math.log(level / refuted)
+            newton = position + refuted / slope * math.log(level / refuted)
             new = newton if left <= newton <= right else new
-        done = abs(new - place) <= _CLOSE
-        place = new
+        done = abs(new - position) <= _CLOSE
+        position = new
         if done:
             break
-    beyond = math.exp(place)
+    beyond = math.exp(position)
     return max(low, 1.0 + beyond - 1.0 / on_the_curve(counts, n, beyond)[0])
 
 
@@ -144,8 +144,8 @@ def kl_ucb_switch_indices(family, constants, params, ledger, memory, turn, turn_
         else:
             start = max(mean, best)
             if start == mean or k_inf(memory.counts[a], min(start, 1.0)) <= level:
-                found = bound(memory.counts[a], min(start, 1.0), level)
-                index[a] = params[0] + params[1] * found
+                result = bound(memory.counts[a], min(start, 1.0), level)
+                index[a] = params[0] + params[1] * result
         best = max(best, (index[a] - params[0]) / params[1])
 
 

@@ -1,10 +1,10 @@
 """POKER and UCB-DT: what others say of an arm enters its own number.
 
 POKER, price of knowledge and estimated reward (Vermorel and Mohri, 2005): with H turns left,
-argmax_a μ̂_a + δ H P(μ_a ≥ μ̂* + δ), by a normal law around μ̂_a of deviation σ̂_a/sqrt(n_a). The
-gain δ that is expected is (μ̂_(1) − μ̂_(√q))/√q, from the ordered averages of q arms that were
-played. Arms that were not have the average of the averages and deviations of others, arms played
-once the average deviation. Two arms are played twice first.
+argmax_a μ̂_a + δ H P(μ_a ≥ μ̂* + δ), by a normal distribution around μ̂_a of deviation
+σ̂_a/sqrt(n_a). The gain δ that is expected is (μ̂_(1) − μ̂_(√q))/√q, from the ordered averages of q
+arms that were played. Arms that were not have the average of the averages and deviations of others,
+arms played once the average deviation. Two arms are played twice first.
 
 UCB-DT (Zhang, Das and Kreutz-Delgado, 2021): UCB1 where plays of arms that look alike count less
 and those of arms far off count in full: n_a + Σ_b |μ̂_a − μ̂_b|^(1/⌊γ n_a⌋) n_b stands for n_a. The
@@ -61,13 +61,13 @@ def expected_gain(ledger, memory):
     root = math.sqrt(played)
     best, other = -np.inf, -np.inf
     for rank in range(min(int(root), played - 1) + 1):
-        place = 0
+        position = 0
         for i in range(played):
-            if memory.others[i] > memory.others[place]:
-                place = i
-        other = memory.others[place]
+            if memory.others[i] > memory.others[position]:
+                position = i
+        other = memory.others[position]
         best = other if rank == 0 else best
-        memory.others[place] = -np.inf
+        memory.others[position] = -np.inf
     return (best - other) / root, best, means / played, deviations / max(twice, 1)
 
 

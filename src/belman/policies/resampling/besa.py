@@ -59,9 +59,9 @@ def indices(family, constants, params, ledger, memory, turn, turn_value, rng, in
         unseen = memory.seen[SEEN, a] == 0.0
         index[a] = np.inf if unseen else 0.0
         if not closed and not unseen:
-            place = chance.below(rng, left + 1)
-            memory.order[left] = memory.order[place]
-            memory.order[place] = a
+            position = chance.below(rng, left + 1)
+            memory.order[left] = memory.order[position]
+            memory.order[position] = a
             left += 1
     while left > 1:
         for pair in range(left // 2):

@@ -1,4 +1,5 @@
-"""Rewards in a range as they came: counts on a grid, and K_inf, the least KL to a law of that mean.
+"""Rewards in a range as they came: counts on a grid, and K_inf, the least KL to a distribution of
+that mean.
 
 A reward between two points of the grid is shared by them so that its mean is kept, so memory is
 bounded. K_inf(F, μ) = max over 0 ≤ λ ≤ 1/(1 − μ) of E ln(1 − λ(X − μ)) (Honda and Takemura, 2010).
@@ -49,10 +50,10 @@ class Empirical(Bounded):
 def empirical_learn(family, constants, params, ledger, memory, arm, reward):
     """Share a reward between the two points beside it."""
     inside = scaled(params, reward)
-    place = min(int(inside * CELLS), CELLS - 1)
-    above = inside * CELLS - place
-    memory.counts[arm, place] += 1.0 - above
-    memory.counts[arm, place + 1] += above
+    position = min(int(inside * CELLS), CELLS - 1)
+    above = inside * CELLS - position
+    memory.counts[arm, position] += 1.0 - above
+    memory.counts[arm, position + 1] += above
     memory.seen[0, arm] += 1.0
     memory.seen[1, arm] += inside
 
@@ -162,12 +163,12 @@ def hypergeometric(rng, good, bad, draws):
 
 @kernel
 def whole_grid_learn(family, constants, params, ledger, memory, arm, reward):
-    place = scaled(params, reward) * CELLS + memory.seen[CARRY, arm]
-    cell = int(min(max(place + 0.5, 0.0), CELLS))
+    position = scaled(params, reward) * CELLS + memory.seen[CARRY, arm]
+    cell = int(min(max(position + 0.5, 0.0), CELLS))
     memory.counts[arm, cell] += 1.0
     memory.seen[SEEN, arm] += 1.0
     memory.seen[SUM, arm] += cell / CELLS
-    memory.seen[CARRY, arm] = place - cell
+    memory.seen[CARRY, arm] = position - cell
 
 
 @kernel

@@ -44,7 +44,7 @@ class Memory(NamedTuple):
     a belief: it begins anew.
     """
 
-    sums: Floats = part("K", "places", told=True)  # running sums, the n-th at n modulo kept + 1
+    sums: Floats = part("K", "positions", told=True)  # running sums, the n-th at n modulo kept + 1
     seen: Floats = part("K", told=True, whole=(0, 2**53))  # how many rewards
     total: Floats = part("K", told=True)  # their sum
     listed: Floats = part("K", whole=(0, 1))
@@ -61,8 +61,8 @@ def learn(family, constants, params, ledger, memory, arm, reward):
 @kernel
 def block_mean(memory, arm, last, size):
     """The mean of a block of rewards of an arm that ends with the `last` one."""
-    places = memory.sums.shape[1]
-    return (memory.sums[arm, last % places] - memory.sums[arm, (last - size) % places]) / size
+    positions = memory.sums.shape[1]
+    return (memory.sums[arm, last % positions] - memory.sums[arm, (last - size) % positions]) / size
 
 
 @kernel
@@ -131,7 +131,7 @@ class SubSampling(Policy):
     remembers = Memory
 
     @property
-    def places(self) -> int:
+    def positions(self) -> int:
         """How many running sums it keeps of an arm."""
         return self.kept + 1
 

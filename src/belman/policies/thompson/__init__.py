@@ -1,1 +1,1 @@
-"""Policies that draw: from beliefs, by laws made for proofs, or by known chances."""
+"""Policies that draw: from beliefs, by distributions made for proofs, or by known chances."""

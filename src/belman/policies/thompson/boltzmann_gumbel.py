@@ -39,7 +39,7 @@ def indices(family, constants, params, ledger, memory, turn, turn_value, rng, in
             index[a] += memory.width[a] * chance.gumbel(rng)
 
 
-#: Of a standard Gumbel law, from the level 1e-9 to 1 − 1e-9.
+#: Of a standard Gumbel distribution, from the level 1e-9 to 1 − 1e-9.
 _QUANTILES = -np.log(np.logaddexp(0.0, -np.linspace(-21.0, 21.0, 85)))
 
 

@@ -127,8 +127,8 @@ def bundle(greedy: bool) -> PolicyKernels:
                 best = index[a]
         if -np.inf < best < params[HIGH]:
             family.weights(constants, best, memory.weights)
-        for place in range(index.size):
-            a = first if place == 0 else place - (place <= first)
+        for position in range(index.size):
+            a = first if position == 0 else position - (position <= first)
             above = memory.drawn[a] < 0.5
             if memory.drawn[a] == _NONE or best == np.inf:
                 continue
@@ -146,13 +146,13 @@ def bundle(greedy: bool) -> PolicyKernels:
     return PolicyKernels(indices, refresh, to_be_integrated)
 
 
-#: Exponential draws at which the law of an arm is looked at.
+#: Exponential draws at which the distribution of an arm is looked at.
 _LEVELS = np.geomspace(1e-4, 30.0, 40)
 
 
 @kernel
 def _mesh(family, constants, means, spreads, plays, ends, steps, points):
-    """Where the laws of arms bend: their averages and quantiles, and the ends of means."""
+    """Where the distributions of arms bend: their averages and quantiles, and the ends of means."""
     count = 0
     for a in range(means.size):
         points[count] = means[a]
@@ -169,7 +169,7 @@ def _mesh(family, constants, means, spreads, plays, ends, steps, points):
 
 
 @kernel
-def _laws(family, constants, means, spreads, plays, ends, share, points, levels):
+def _distributions(family, constants, means, spreads, plays, ends, share, points, levels):
     """F of every arm before and at each of the points."""
     for a in range(means.size):
         for i in range(points.size):
@@ -230,7 +230,7 @@ class ExpTS(ByAverages):
         }
         family.enter(_mesh, **arms, steps=_LEVELS, points=points)
         points.sort()
-        family.enter(_laws, **arms, share=share, points=points, levels=levels)
+        family.enter(_distributions, **arms, share=share, points=points, levels=levels)
         return chances_of_largest(levels)
 
 

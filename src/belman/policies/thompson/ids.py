@@ -2,9 +2,9 @@
 
 It minimises (expected regret)²/(information gain). With p_b the probability that arm b is best and
 M_ab the expected reward of arm a if it is, the regret is Δ_a = Σ_b p_b (M_bb − M_ab) and the gain
-about which arm is best g_a = Σ_b p_b d(M_ab, μ_a), with d the divergence of Bernoulli laws. For
-other families the variance Σ_b p_b (M_ab − μ_a)² takes its place (their V-IDS). Two yes-or-no arms
-have them in closed form (`two_arms.py`).
+about which arm is best g_a = Σ_b p_b d(M_ab, μ_a), with d the divergence of Bernoulli
+distributions. For other families the variance Σ_b p_b (M_ab − μ_a)² takes its place (their V-IDS).
+Two yes-or-no arms have them in closed form (`two_arms.py`).
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def count(draws, memory):
 
 @kernel
 def _information(given, mean):
-    """d(M, μ) of Bernoulli laws, by its series where they are close."""
+    """d(M, μ) of Bernoulli distributions, by its series where they are close."""
     apart = given - mean
     variance = mean * (1.0 - mean)
     if variance <= 0.0:

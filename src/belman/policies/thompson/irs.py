@@ -171,15 +171,15 @@ def v_emax_indices(family, constants, params, ledger, memory, turn, turn_value, 
     for j in range(left):
         memory.wins[j] = 1.0 * (chance.uniform(rng) < truth)
     truth = chance.beta(rng, a, b)
-    found, h = chance_above(a, b, second[0], second[1])
-    now = expected_most(found, h, a, b, second[0], second[1])
+    result, h = chance_above(a, b, second[0], second[1])
+    now = expected_most(result, h, a, b, second[0], second[1])
     best, chosen, mean = -np.inf, 0.0, 0.0
     for i in range(left + 1):
         if i > 0:
             mean, won = a / (a + b), chance.uniform(rng) < truth
-            found, h = after_reward(found, h, a, b, second[0], second[1], True, won)
+            result, h = after_reward(result, h, a, b, second[0], second[1], True, won)
             a, b = a + 1.0 * won, b + 1.0 * (not won)
-        c, d, here, there = second[0], second[1], found, h
+        c, d, here, there = second[0], second[1], result, h
         for j in range(left - i + 1):
             other = 0.0
             if j > 0:

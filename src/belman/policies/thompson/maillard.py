@@ -2,8 +2,8 @@
 
 Chances that fall with the evidence: an arm is played with a chance ∝ exp(−(n_a − s) d(μ̂_a, μ̂*)).
 
-The largest of log-weights with standard Gumbel noise has just that law, so that the index of an arm
-is a draw and the chance of a choice a formula.
+The largest of log-weights with standard Gumbel noise has just that distribution, so that the index
+of an arm is a draw and the chance of a choice a formula.
 
 MED, minimum empirical divergence (Honda and Takemura, 2011): chances ∝ exp(−n_a d(μ̂_a, μ̂*)).
 
@@ -30,7 +30,7 @@ import numpy as np
 from belman import chance
 from belman.engine import factory, kernel
 from belman.families.family_kernels import FamilyKernels
-from belman.policies.optimism.kl_bound import LAW, renew
+from belman.policies.optimism.kl_bound import DISTRIBUTION, renew
 from belman.policies.optimism.kl_policy import KLPolicy, by_divergence, family_of
 from belman.policies.policy_kernels import PolicyKernels
 from belman.registry import register
@@ -53,7 +53,7 @@ def _bundle(spared: float, named: FamilyKernels | None) -> PolicyKernels:
             if open_now and leading < memory.mean[a] < np.inf:
                 leading = memory.mean[a]
         if leading > -np.inf:
-            source(family).weights(params[LAW:], leading, memory.weights)
+            source(family).weights(params[DISTRIBUTION:], leading, memory.weights)
 
     @kernel
     def log_weight(family, ledger, memory, arm):

@@ -5,7 +5,7 @@ Thompson as in the authors' queueing code: a coin of the drawn chance, and an ar
 The coin throws away most of what the draw says, so that good arms are told from bad ones only by
 how often they show 1.
 
-Chances of policies that play the largest of independent draws whose laws are known.
+Chances of policies that play the largest of independent draws whose distributions are known.
 
 P(a) = ∫ Π_{b≠a} F_b dF_a, summed over the cells of a mesh on which every F is nearly straight. A
 point of positive chance is a cell as well: ties drawn uniformly are draws within it.

@@ -108,7 +108,9 @@ class TSUCB(Policy):
     draws: Draws = 1
 
     name = "ts-ucb"
-    draws_from_beliefs = False  # the law of an average of several largest draws has no closed form
+    draws_from_beliefs = (
+        False  # the distribution of an average of several largest draws has no closed form
+    )
     kernels = PolicyKernels(ts_ucb_indices, ts_ucb_refresh, propensity)
     remembers = TSUCBMemory
 

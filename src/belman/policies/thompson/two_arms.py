@@ -40,29 +40,29 @@ def renew_pair(beliefs, pair):
         return
     if won_2 == -1.0 and lost_2 == 1.0 and size == 2.0:
         pair[2], pair[3] = c - 1.0, d + 1.0
-        found, h = a_success_less(pair[4], pair[5], a, b, pair[2], pair[3])
+        result, h = a_success_less(pair[4], pair[5], a, b, pair[2], pair[3])
     elif size == 1.0 and first + won_2 + lost_2 == 1.0 and a > 0.0:
         pair[0], pair[1], pair[2], pair[3] = a + won, b + lost, c + won_2, d + lost_2
-        found, h = after_reward(pair[4], pair[5], a, b, c, d, first == 1.0, won + won_2 == 1.0)
+        result, h = after_reward(pair[4], pair[5], a, b, c, d, first == 1.0, won + won_2 == 1.0)
     else:
         pair[0], pair[1], pair[2], pair[3] = (
             beliefs[0, 0], beliefs[0, 1], beliefs[1, 0], beliefs[1, 1],
         )  # fmt: skip
-        found, h = chance_above(pair[0], pair[1], pair[2], pair[3])
-    pair[4], pair[5] = min(max(found, 0.0), 1.0), h
+        result, h = chance_above(pair[0], pair[1], pair[2], pair[3])
+    pair[4], pair[5] = min(max(result, 0.0), 1.0), h
 
 
 @kernel
 def integrate_pair(memory):
     """p_b and p_b M_ab of both arms."""
     a, b, c, d = memory.pair[0], memory.pair[1], memory.pair[2], memory.pair[3]
-    found, h = memory.pair[4], memory.pair[5]
+    result, h = memory.pair[4], memory.pair[5]
     mean, other = a / (a + b), c / (c + d)
-    if found > NEGLIGIBLE:
-        memory.share[0] = found
-        memory.joint[0, 0] = mean * (found + h / a)
-        memory.joint[0, 1] = other * max(found - h / c, 0.0)
-    if 1.0 - found > NEGLIGIBLE:
-        memory.share[1] = 1.0 - found
-        memory.joint[1, 1] = other * (1.0 - found + h / c)
-        memory.joint[1, 0] = mean * max(1.0 - found - h / a, 0.0)
+    if result > NEGLIGIBLE:
+        memory.share[0] = result
+        memory.joint[0, 0] = mean * (result + h / a)
+        memory.joint[0, 1] = other * max(result - h / c, 0.0)
+    if 1.0 - result > NEGLIGIBLE:
+        memory.share[1] = 1.0 - result
+        memory.joint[1, 1] = other * (1.0 - result + h / c)
+        memory.joint[1, 0] = mean * max(1.0 - result - h / a, 0.0)

@@ -47,7 +47,7 @@ class Memory(NamedTuple):
 @kernel
 def inner_value(rewards, count, beyond, sign):
     """The value that `beyond` of these rewards exceed (sign 1), or fall below (sign −1)."""
-    bound, found = np.inf, 0
+    bound, result = np.inf, 0
     for _ in range(beyond + 1):
         value, same = -np.inf, 0
         for i in range(count):
@@ -57,8 +57,8 @@ def inner_value(rewards, count, beyond, sign):
                     value, same = here, 0
                 same += here == value
         bound = value
-        found += same
-        if found > beyond:
+        result += same
+        if result > beyond:
             break
     return sign * bound
 

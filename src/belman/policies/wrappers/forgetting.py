@@ -121,14 +121,14 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
                     set_to_prior(own, memory.first[a], a)
                 all_arms = True
         if params[LAST] > 0.0:
-            place = int(told % params[LAST])
+            position = int(told % params[LAST])
             if told >= params[LAST]:
-                old = int(memory.window_arms[place])
-                gone = memory.window_rewards[place]
+                old = int(memory.window_arms[position])
+                gone = memory.window_rewards[position]
                 take_back(family, constants, params[CONJUGATE] > 0.0, memory, old, gone)
                 inner.refresh(family, constants, params[cut(params) :], own, memory.inner, old)
-            memory.window_arms[place] = arm
-            memory.window_rewards[place] = reward
+            memory.window_arms[position] = arm
+            memory.window_rewards[position] = reward
         enter(family, constants, own, arm, reward)
         memory.clock[0] = told + 1.0
         if all_arms:
@@ -193,10 +193,10 @@ class Forgetting(OwnLedger):
         """Room for the rewards that it keeps."""
         return self.last or 1
 
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+    def resettled(self, memory: Memory, fresh: Memory, positions: Sequence[int]) -> Memory:
         """What is remembered goes with its arms; the window forgets those that are gone."""
-        moved: Memory = super().resettled(memory, fresh, places)
-        window = [(places.index(arm), x) for arm, x in self._window(memory) if arm in places]
+        moved: Memory = super().resettled(memory, fresh, positions)
+        window = [(positions.index(arm), x) for arm, x in self._window(memory) if arm in positions]
         self._set_window(moved, window)
         return moved
 
@@ -209,8 +209,8 @@ class Forgetting(OwnLedger):
         if self.last is None:
             return []
         told = int(memory.clock[0])
-        places = [i % self.last for i in range(max(0, told - self.last), told)]
-        return [(int(memory.window_arms[i]), float(memory.window_rewards[i])) for i in places]
+        positions = [i % self.last for i in range(max(0, told - self.last), told)]
+        return [(int(memory.window_arms[i]), float(memory.window_rewards[i])) for i in positions]
 
     def _set_window(self, memory: Memory, pairs: list[tuple[int, float]]) -> None:
         if self.last is not None:

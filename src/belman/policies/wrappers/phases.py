@@ -233,11 +233,11 @@ class Phases(Policy):
         return fresh
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        found = whole_parts(Memory, Sizes(self, arms))
+        result = whole_parts(Memory, Sizes(self, arms))
         for phase, policy in (("first", self.first), ("then", self.then)):
             for name, limits in policy.whole_numbers(arms).items():
-                found[f"{phase}_{name}"] = limits
-        return found
+                result[f"{phase}_{name}"] = limits
+        return result
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """The second policy's, and before it the first one's where that is left by the clock."""

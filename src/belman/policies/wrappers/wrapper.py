@@ -98,9 +98,9 @@ class Wrapper(Policy):
     def check(self, family: Family, arms: int) -> None:
         self.policy.check(family, arms)
 
-    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+    def resettled(self, memory: Any, fresh: Any, positions: Sequence[int]) -> Any:
         inside = self.memory_inside(memory), self.memory_inside(fresh)
-        return self.policy.resettled(*inside, places)
+        return self.policy.resettled(*inside, positions)
 
     def forget(self, memory: Any, arm: int) -> None:
         self.policy.forget(self.memory_inside(memory), arm)
@@ -227,11 +227,11 @@ class OwnLedger(Wrapper):
         sizes, inner = memories.Sizes(self, arms, dimension), self.policy.memory(arms, dimension)
         return memories.blank(self.remembers, sizes, inner=inner)
 
-    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+    def resettled(self, memory: Any, fresh: Any, positions: Sequence[int]) -> Any:
         """What is remembered goes with its arms; the policy inside looks at all of them anew."""
-        own = memories.moved(memory.own, fresh.own, places)
-        inner = super().resettled(memory, fresh, places)
-        return memories.moved(memory, fresh, places)._replace(own=own, inner=inner)
+        own = memories.moved(memory.own, fresh.own, positions)
+        inner = super().resettled(memory, fresh, positions)
+        return memories.moved(memory, fresh, positions)._replace(own=own, inner=inner)
 
     def forget(self, memory: Any, arm: int) -> None:
         memories.forgotten(memory.own, arm)

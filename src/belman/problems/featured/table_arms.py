@@ -114,15 +114,15 @@ class TableArms(Featured):
 
 def _matrix(name: str, given: Any) -> Floats:
     try:
-        found = np.array(given, dtype=np.float64)
+        result = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        result = np.zeros(0)
+    if result.ndim != 2 or not result.size or not np.isfinite(result).all():
         remedy = "give a matrix of finite numbers, a row for every turn (encode categories first)"
         raise SettingError(f"{name} are not valid: {remedy}")
-    if len(found) > _MOST_ROWS:
-        raise SettingError(f"{name} have {len(found):,} rows: {_MOST_ROWS:,} are the most")
-    return found
+    if len(result) > _MOST_ROWS:
+        raise SettingError(f"{name} have {len(result):,} rows: {_MOST_ROWS:,} are the most")
+    return result
 
 
 def from_table(
@@ -188,8 +188,8 @@ def from_table(
         earnings = earnings_of(contexts, actions, rewards, propensities)
     elif labels is not None:
         given = np.asarray(labels).ravel()
-        _, places = np.unique(given, return_inverse=True)
-        earnings = np.eye(int(places.max()) + 1)[places] if len(given) else np.zeros((0, 1))
+        _, positions = np.unique(given, return_inverse=True)
+        earnings = np.eye(int(positions.max()) + 1)[positions] if len(given) else np.zeros((0, 1))
     else:
         earnings = _matrix("rewards", rewards)
     if len(earnings) != len(table):
@@ -211,8 +211,8 @@ def earnings_of(
     `contexts`; arms are the actions in their order.
 
     >>> rows = np.ones((4, 1))
-    >>> found = earnings_of(rows, ["a", "b", "a", "b"], [1.0, 0.0, 1.0, 0.0], [0.5] * 4)
-    >>> found.shape, found[:, 1].tolist()
+    >>> result = earnings_of(rows, ["a", "b", "a", "b"], [1.0, 0.0, 1.0, 0.0], [0.5] * 4)
+    >>> result.shape, result[:, 1].tolist()
     ((4, 2), [0.0, 0.0, 0.0, 0.0])
     """
     names, played = np.unique(np.asarray(actions).ravel(), return_inverse=True)
@@ -240,9 +240,9 @@ def _ridge(contexts: Floats, earned: Floats) -> Floats:
 
 def _column(name: str, given: Any) -> Floats:
     try:
-        found = np.asarray(given, dtype=np.float64).ravel()
+        result = np.asarray(given, dtype=np.float64).ravel()
     except (TypeError, ValueError):
-        found = np.full(1, np.nan)
-    if not np.isfinite(found).all():
+        result = np.full(1, np.nan)
+    if not np.isfinite(result).all():
         raise SettingError(f"{name} of a log are finite numbers, one for every row")
-    return found
+    return result

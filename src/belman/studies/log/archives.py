@@ -39,8 +39,8 @@ def named_in(events: Sequence[Event]) -> list[Archive]:
     """
     if not events:
         return []
-    found = events[-1].content["files"]
-    return [Archive(file, Head(last, bytes.fromhex(link))) for file, last, link in found]
+    result = events[-1].content["files"]
+    return [Archive(file, Head(last, bytes.fromhex(link))) for file, last, link in result]
 
 
 def body(known: Sequence[Archive], reason: str) -> str:
@@ -75,18 +75,18 @@ def archived(log: EventLog, transaction: Transaction, after: int, until: int) ->
 
 def find(log: EventLog, transaction: Transaction, number: int) -> Event | None:
     """Return the event of a number, in the database or in an archive."""
-    found = log.find(transaction, "number", number)
-    if found is None and number < log.first(transaction):
-        found = next(archived(log, transaction, number - 1, number + 1), None)
-    return found
+    result = log.find(transaction, "number", number)
+    if result is None and number < log.first(transaction):
+        result = next(archived(log, transaction, number - 1, number + 1), None)
+    return result
 
 
 def corrections(log: EventLog, transaction: Transaction) -> list[Event]:
     """Return all corrections of a log, in order."""
     first = log.first(transaction)
     old = archived(log, transaction, 0, first) if first > 1 else ()
-    found = [event for event in old if event.kind == Kind.CORRECTED]
-    return found + log.of_kind(transaction, Kind.CORRECTED)
+    result = [event for event in old if event.kind == Kind.CORRECTED]
+    return result + log.of_kind(transaction, Kind.CORRECTED)
 
 
 # Files

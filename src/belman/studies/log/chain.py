@@ -62,16 +62,16 @@ class Head(NamedTuple):
 
     def joined(self, event: Event, own: bytes | None = None) -> tuple[Event, Head]:
         """Return the event with its link, by the mark of its ticket, and the head after it."""
-        (found,), head = self.joined_all([event[:-1]], own or _NO_TICKET)
-        return found, head
+        (result,), head = self.joined_all([event[:-1]], own or _NO_TICKET)
+        return result, head
 
     def joined_all(self, rows: Iterable[tuple[Any, ...]], own: bytes) -> tuple[list[Event], Head]:
         """The same of many that follow one another, each given as all before its link."""
-        last, found = self.link, []
+        last, result = self.link, []
         for row in rows:
             last = link(last, row, own)
-            found.append(Event._make((*row, last)))
-        return found, Head(found[-1].number, last)
+            result.append(Event._make((*row, last)))
+        return result, Head(result[-1].number, last)
 
     def follow(self, event: Event, study: str) -> Head:
         """The head with the event that follows; StateError where the log was edited there."""
@@ -83,11 +83,11 @@ class Head(NamedTuple):
             raise StateError(f"the log of study {study!r} was edited: {what}. {REMEDY}")
         return Head(event.number, event.link)
 
-    def check(self, found: Event | None, study: str) -> None:
+    def check(self, result: Event | None, study: str) -> None:
         """RestoredError where the log does not hold this event any more."""
-        if found is None:
+        if result is None:
             what = f"event {self.number} was its last, and is not in it any more"
-        elif found.link != self.link:
+        elif result.link != self.link:
             what = f"event {self.number} was its last, and is now another one"
         else:
             return

@@ -59,8 +59,8 @@ class Event(NamedTuple):
     @property
     def content(self) -> dict[str, Any]:
         """What its body says."""
-        found: dict[str, Any] = json.loads(self.body) if self.body else {}
-        return found
+        result: dict[str, Any] = json.loads(self.body) if self.body else {}
+        return result
 
 
 _COLUMNS = ", ".join(Event._fields)
@@ -144,8 +144,8 @@ class EventLog:
             return number
         last = time(number)
         numbers = range(first, number + 1)
-        found = bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
-        return found + first - 1
+        result = bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
+        return result + first - 1
 
     def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
         """Write events down, and now and then how far the log goes: a note of every event would
@@ -235,8 +235,8 @@ class Tail:
     def event(self, number: int) -> Event | None:
         """The event of this number."""
         if number > self._written:
-            place = number - self._written - 1
-            return self._new[place] if place < len(self._new) else None
+            position = number - self._written - 1
+            return self._new[position] if position < len(self._new) else None
         return self._log.find(self._transaction, "number", number)
 
     def is_archived(self, number: int) -> bool:

@@ -41,7 +41,7 @@ class PostgreSQL:
             import psycopg
             from psycopg.conninfo import make_conninfo
         self.error: type[Exception] = psycopg.Error
-        self._shown, self.place, self._read_only = shown, shown, read_only
+        self._shown, self.position, self._read_only = shown, shown, read_only
         self._level = psycopg.IsolationLevel.READ_COMMITTED
         timeouts = {"lock_timeout": lock_timeout, "statement_timeout": statement_timeout}
         settings = (
@@ -80,8 +80,8 @@ class PostgreSQL:
         with connection.pipeline():  # one journey to the server and back
             self.execute(connection, lock, values[:1])
             now = connection.execute(_NOW)
-            found = self.execute(connection, sql, values)
-        return found, now.fetchone()[0]
+            result = self.execute(connection, sql, values)
+        return result, now.fetchone()[0]
 
     def now(self, connection: Any) -> float:
         return float(connection.execute(_NOW).fetchone()[0])

@@ -72,20 +72,20 @@ def version(transaction: Any) -> str | None:
     """The version of the tables, or None where there are none."""
     if not transaction.rows(transaction.driver.find_table, "belman_version"):
         return None
-    found = transaction.rows("SELECT version_num FROM belman_version")
-    return str(found[0][0]) if found else "unknown"
+    result = transaction.rows("SELECT version_num FROM belman_version")
+    return str(result[0][0]) if result else "unknown"
 
 
 def prepare(storage: Any) -> None:
     """Create the tables in a database that has none; refuse tables of another version."""
-    found = storage.run(version, write=False)
-    if found is None and storage.read_only:
+    result = storage.run(version, write=False)
+    if result is None and storage.read_only:
         raise StorageError(f"{storage} holds no studies, and was opened with read_only=True")
-    if found is None:
+    if result is None:
         upgrade(storage)
-    elif found != HEAD:
-        remedy = f"run: belman study migrate --storage {storage}" if found in STEPS else _NEWER
-        raise _unfit(storage, found, remedy)
+    elif result != HEAD:
+        remedy = f"run: belman study migrate --storage {storage}" if result in STEPS else _NEWER
+        raise _unfit(storage, result, remedy)
 
 
 def upgrade(storage: Any) -> None:
@@ -93,17 +93,17 @@ def upgrade(storage: Any) -> None:
 
     def work(transaction: Any) -> None:
         transaction.execute(transaction.driver.lock_schema)
-        found = version(transaction)
-        if found == HEAD:
+        result = version(transaction)
+        if result == HEAD:
             return
-        if found is None:
+        if result is None:
             columns = "version_num VARCHAR(32) NOT NULL PRIMARY KEY"
             transaction.execute(f"CREATE TABLE belman_version ({columns})")
             transaction.execute("INSERT INTO belman_version (version_num) VALUES ('')")
-        elif found not in STEPS:
-            raise _unfit(storage, found, _NEWER)
+        elif result not in STEPS:
+            raise _unfit(storage, result, _NEWER)
         for number, step in sorted(STEPS.items()):
-            if number > (found or ""):
+            if number > (result or ""):
                 for statement in step.format(driver=transaction.driver).split(";"):
                     transaction.execute(statement)
         transaction.execute("UPDATE belman_version SET version_num = ?", HEAD)
@@ -114,6 +114,6 @@ def upgrade(storage: Any) -> None:
 _NEWER = "install a newer belman"
 
 
-def _unfit(storage: Any, found: str, remedy: str) -> StorageError:
+def _unfit(storage: Any, result: str, remedy: str) -> StorageError:
     ours = f"this belman works with {HEAD}"
-    return StorageError(f"{storage} has tables of version {found}, and {ours}: {remedy}")
+    return StorageError(f"{storage} has tables of version {result}, and {ours}: {remedy}")

@@ -55,7 +55,7 @@ class SQLite:
         self._lock_timeout, self._read_only = lock_timeout, read_only
         self._connected = False  # whether there was a file
         self.key_file: str | None = f"{self._path}.key"
-        self.place = self._path
+        self.position = self._path
 
     def __str__(self) -> str:
         return self._shown
@@ -65,10 +65,12 @@ class SQLite:
             raise sqlite3.OperationalError("it is gone: was it moved, or deleted?")
         # without an isolation level, since the driver would begin transactions of its own
         options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
-        place = self._address() if self._read_only else self._path
+        position = self._address() if self._read_only else self._path
         if not self._read_only:
             _create(self._path)
-        connection = sqlite3.connect(place, check_same_thread=False, uri=self._read_only, **options)
+        connection = sqlite3.connect(
+            position, check_same_thread=False, uri=self._read_only, **options
+        )
         try:
             # the first of them reads the file, for which it may have to wait
             set_up = f"PRAGMA synchronous={self._synchronous}"
@@ -152,7 +154,7 @@ def _create(path: str) -> None:
 def _identity(path: str) -> tuple[int, ...] | None:
     """Which file it is that a path leads to, if any, its size, and when it was written."""
     try:
-        found = os.stat(path)
+        result = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return result.st_dev, result.st_ino, result.st_size, result.st_mtime_ns

@@ -97,8 +97,8 @@ class Transaction:
 
     def rows_locked(self, lock: str, sql: str, *values: Any) -> list[Any]:
         """The rows that a query finds once nobody else writes to what its first value names."""
-        found, self.time = self.driver.execute_locked(self._connection, lock, sql, values)
-        return found.fetchall()
+        result, self.time = self.driver.execute_locked(self._connection, lock, sql, values)
+        return result.fetchall()
 
     def now(self) -> float:
         """The time by the clock of the database."""
@@ -174,9 +174,9 @@ class Storage:
         return f"Storage({str(self)!r})"
 
     @property
-    def place(self) -> str:
+    def position(self) -> str:
         """Where studies are kept: the whole path of a SQLite file, the address of a server."""
-        return self._pool.driver.place
+        return self._pool.driver.position
 
     @property
     def key_file(self) -> str | None:
@@ -229,10 +229,10 @@ class Storage:
 
     def find(self, name: str) -> tuple[int, str]:
         """The id and the secret of a study."""
-        found = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
-        if not found:
+        result = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
+        if not result:
             raise self.unknown(name)
-        return found[0]
+        return result[0]
 
     def reopen(self, name: str) -> None:
         """Go on with the log of a study that is there now: who opens the study from here on is not

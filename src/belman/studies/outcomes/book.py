@@ -147,8 +147,8 @@ class Book:
 
     def is_open(self, key: Any, now: float) -> bool:
         """Whether an outcome is open, and its window, if there is one, has not closed."""
-        found = self.open.get(key)
-        return found is not None and (self.window is None or found.time + self.window > now)
+        result = self.open.get(key)
+        return result is not None and (self.window is None or result.time + self.window > now)
 
     def is_due(self, now: float) -> bool:
         """Whether windows have closed by now that were not counted yet."""
@@ -175,12 +175,12 @@ class Book:
 
     def end(self, key: Any) -> Outcome:
         """Close an outcome."""
-        found = self.open.pop(key)
+        result = self.open.pop(key)
         if type(key) is tuple:
             self.rows -= 1
-        elif found.reward is not None:
+        elif result.reward is not None:
             self.told -= 1
-        return found
+        return result
 
     # What happens
 
@@ -233,13 +233,13 @@ class Book:
         """Return what an open outcome would be, were this told of it now; without a reward it is
         some of the metrics that a declared reward needs.
         """
-        found = self.open[key]
-        before, known = found.reward, found.metrics
+        result = self.open[key]
+        before, known = result.reward, result.metrics
         if self.adds_rewards and before is not None and reward is not None:
             reward = before + reward
         if metrics:
             known = together(known or {}, metrics, self.accumulate)
-        return found._replace(reward=reward, metrics=known)
+        return result._replace(reward=reward, metrics=known)
 
     def bring(self, row: Row, chances: tuple[float, ...] | None = None) -> Outcome:
         """Take a row whose window is open, for the first time or anew: what is known of it now."""
@@ -266,11 +266,11 @@ class Book:
             end, _, key = heapq.heappop(self._ends)
             if key not in self.open:
                 continue  # it was given back
-            found = self.end(key)
+            result = self.end(key)
             if type(key) is tuple:
                 self.counted.add(digest(key))
-            reward = self.counts_as(found)
-            closed.append(Counted(key, found._replace(reward=reward), end, found.reward is None))
+            reward = self.counts_as(result)
+            closed.append(Counted(key, result._replace(reward=reward), end, result.reward is None))
         return closed
 
     def has_counted(self, version: int | None, unit: Any) -> bool:
@@ -302,8 +302,8 @@ def is_unit(name: object) -> bool:
 
 def digest(key: tuple[Any, Any]) -> int:
     """Return a short digest by which the row of a version and unit is known again."""
-    found = blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=6).digest()
-    return int.from_bytes(found, "big")
+    result = blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=6).digest()
+    return int.from_bytes(result, "big")
 
 
 def digests(keys: Iterable[tuple[Any, Any]]) -> list[int]:

@@ -89,16 +89,16 @@ class Bulk(NamedTuple):
         return {name: part for name, part in content.items() if part or name not in _SELDOM}
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Bulk:
+    def of(cls, result: Mapping[str, Any]) -> Bulk:
         """Return what the body of an event keeps."""
-        arms = [(place, n, total) for place, n, total in found["arms"]]
-        groups = [Group(*group) for group in found["groups"]]
-        by = [Part(*part) for part in found.get("by", ())]
+        arms = [(position, n, total) for position, n, total in result["arms"]]
+        groups = [Group(*group) for group in result["groups"]]
+        by = [Part(*part) for part in result.get("by", ())]
         rest = ("patches", "assigned", "meant", "log_odds")
-        kept = cls(groups, arms, *(found[name] for name in rest))
+        kept = cls(groups, arms, *(result[name] for name in rest))
         names = ("open", TOLD, "contexts", "values", SHARES, "bets")
-        more = {name: found[name] for name in names if name in found}
-        return kept._replace(by=by, clipped=found.get("clipped", 0), **more)
+        more = {name: result[name] for name in names if name in result}
+        return kept._replace(by=by, clipped=result.get("clipped", 0), **more)
 
 
 # Attributes: what was learnt of every arm in each segment
@@ -107,13 +107,13 @@ class Bulk(NamedTuple):
 def checked(given: Sequence[Any], known: Set[str]) -> list[Attributes]:
     """The attributes of every row, of a study that knows some names already."""
     names, seen = set(known), dict[tuple[Any, ...], Attributes]()
-    found = []
+    result = []
     for i, one in enumerate(given, start=1):
         try:
-            found.append(_checked_once(one, names, seen))
+            result.append(_checked_once(one, names, seen))
         except SettingError as error:
             raise SettingError(f"row {i}: {error}") from None
-    return found
+    return result
 
 
 def _checked_once(one: Any, names: set[str], seen: dict[tuple[Any, ...], Attributes]) -> Attributes:
@@ -122,9 +122,9 @@ def _checked_once(one: Any, names: set[str], seen: dict[tuple[Any, ...], Attribu
     with contextlib.suppress(TypeError):  # of a value that cannot be kept: it is refused below
         if items in seen:
             return seen[items]
-    found = seen[items] = check_attributes(one, names)
-    names.update(found)
-    return found
+    result = seen[items] = check_attributes(one, names)
+    names.update(result)
+    return result
 
 
 def parts(
@@ -135,17 +135,17 @@ def parts(
     prior: Prior,
 ) -> list[Part]:
     """What rewards, on the scale of the family, teach of every arm in every segment."""
-    found = []
+    result = []
     for name in sorted({name for row in rows for name in row}):
         values = [row.get(name, NONE) for row in rows]
         kept = [value for value, _ in Counter(values).most_common(MOST_VALUES)]
-        places = {value: i for i, value in enumerate(kept)}
-        segments = np.array([places.get(value, len(kept)) for value in values])
+        positions = {value: i for i, value in enumerate(kept)}
+        segments = np.array([positions.get(value, len(kept)) for value in values])
         for segment, arm, own in _split(segments, arms, rewards):
             value = kept[segment] if segment < len(kept) else OTHERS
             learned = taught(family, prior(arm), own)
-            found.append(Part(name, value, arm, len(own), tuple(learned.tolist())))
-    return found
+            result.append(Part(name, value, arm, len(own), tuple(learned.tolist())))
+    return result
 
 
 def _split(

@@ -44,39 +44,39 @@ class Catalogue:
 
     #: By the number of the ask and the place in it, in the order in which they came.
     rows: dict[tuple[Number, Count], Any] = field(default_factory=dict)
-    _places: dict[str, tuple[int, int]] = field(default_factory=dict, metadata=DERIVED)
+    _positions: dict[str, tuple[int, int]] = field(default_factory=dict, metadata=DERIVED)
 
     def __post_init__(self) -> None:
-        self._places = {_text(row): place for place, row in self.rows.items()}
-        if len(self._places) != len(self.rows) or len(self.rows) > MOST:
+        self._positions = {_text(row): position for position, row in self.rows.items()}
+        if len(self._positions) != len(self.rows) or len(self.rows) > MOST:
             raise StateError("a snapshot knows candidates twice, or too many of them")
 
     def kept(self, candidates: Sequence[Row]) -> list[Entry]:
         """Return what the event of an ask keeps of its candidates."""
-        found: list[Entry] = []
+        result: list[Entry] = []
         for row in candidates:
-            known = self._places.get(_text(row))
-            last = found[-1] if found else None
+            known = self._positions.get(_text(row))
+            last = result[-1] if result else None
             if known is None:
-                found.append(row)
+                result.append(row)
             elif isinstance(last, list) and known == (last[0], last[1] + last[2]):
                 last[2] += 1
             else:
-                found.append([*known, 1])
-        return found
+                result.append([*known, 1])
+        return result
 
     def take(self, number: int, kept: Sequence[Entry]) -> list[Row]:
         """Return the candidates of an ask, and know those that are new from now on."""
-        found = _expanded(kept, lambda number, place: self.rows[number, place])
+        result = _expanded(kept, lambda number, position: self.rows[number, position])
         new = [one for one in kept if not isinstance(one, list)]
-        for place, row in enumerate(new):
+        for position, row in enumerate(new):
             text = _text(row)
-            if text not in self._places:  # an ask may bring one twice
-                self._places[text] = number, place
-                self.rows[number, place] = row
+            if text not in self._positions:  # an ask may bring one twice
+                self._positions[text] = number, position
+                self.rows[number, position] = row
         while len(self.rows) > MOST:
-            del self._places[_text(self.rows.pop(next(iter(self.rows))))]
-        return found
+            del self._positions[_text(self.rows.pop(next(iter(self.rows))))]
+        return result
 
 
 def whole(
@@ -87,9 +87,9 @@ def whole(
     """
     asks: dict[int, list[Row]] = {}
 
-    def row_of(number: int, place: int) -> Row:
-        if (number, place) in known.rows:
-            row: Row = known.rows[number, place]
+    def row_of(number: int, position: int) -> Row:
+        if (number, position) in known.rows:
+            row: Row = known.rows[number, position]
             return row
         if number not in asks:
             event = event_of(number)
@@ -98,20 +98,20 @@ def whole(
             assert event.kind == Kind.ASKED
             brought = event.content[CANDIDATES]
             asks[number] = [one for one in brought if not isinstance(one, list)]
-        return asks[number][place]
+        return asks[number][position]
 
     return _expanded(kept, row_of)
 
 
 def _expanded(kept: Sequence[Entry], row_of: Callable[[int, int], Row]) -> list[Row]:
-    found: list[Row] = []
+    result: list[Row] = []
     for one in kept:
         if isinstance(one, list):
             number, first, count = one
-            found += [row_of(number, place) for place in range(first, first + count)]
+            result += [row_of(number, position) for position in range(first, first + count)]
         else:
-            found.append(one)
-    return found
+            result.append(one)
+    return result
 
 
 def _text(row: Row) -> str:

@@ -5,7 +5,7 @@ failure that its age says (`belman.delays`); what is left of it is outstanding. 
 told early counts as silence does until the window closes: if it counted at once while others are
 awaited, whatever was shown lately would look too bad. Nothing of this is learnt: a ticket counts
 for good when its window closes, as in every study with a window, and what is kept here are counts
-that bring the law of the delays up to date, event by event.
+that bring the distribution of the delays up to date, event by event.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman import codec
 from belman.codec import Number
-from belman.delays import DelayLaw
+from belman.delays import DelayDistribution
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import Counted, Outcome, Time
 
@@ -29,28 +29,28 @@ EARLY_KINDS = (Kind.ASKED, Kind.TOLD, Kind.RETURNED, Kind.ARM_ADDED)
 class EarlyLearning:
     """The distribution of the delays of a study, and when each open success was told."""
 
-    law: DelayLaw
+    distribution: DelayDistribution
     told: dict[Number, Time] = field(default_factory=dict)
 
     @property
     def alarm(self) -> str | None:
         """Why open tickets wait for their window after all, if they do."""
-        return self.law.alarm
+        return self.distribution.alarm
 
     def take(self, event: Event, outcome: Outcome | None) -> None:
         """Apply an event, about an open outcome or about none, before the book does."""
         kind, arm = event.kind, event.arm
         if kind == Kind.ASKED:
             assert arm is not None
-            self.law.asked(arm, event.time)
+            self.distribution.asked(arm, event.time)
         elif kind == Kind.TOLD:
             assert outcome is not None
             self._hear(event, outcome)
         elif kind == Kind.RETURNED:
             assert outcome is not None
-            self.law.closed(outcome.arm, outcome.time)
-        elif kind == Kind.ARM_ADDED and arm == self.law.arms:
-            self.law.add_arm()
+            self.distribution.closed(outcome.arm, outcome.time)
+        elif kind == Kind.ARM_ADDED and arm == self.distribution.arms:
+            self.distribution.add_arm()
 
     def _hear(self, event: Event, outcome: Outcome) -> None:
         """A ticket is told, or told again; a part of its metrics says nothing yet."""
@@ -60,12 +60,12 @@ class EarlyLearning:
         arm, asked = outcome.arm, outcome.time
         before = self.told.pop(event.ticket, None)
         if before is not None:
-            self.law.untold(arm, asked, before)
+            self.distribution.untold(arm, asked, before)
         if event.reward == 1.0:
             self.told[event.ticket] = event.time
-            self.law.told(arm, asked, event.time)
-        elif event.reward != 0.0 and self.law.alarm is None:
-            self.law.alarm = (
+            self.distribution.told(arm, asked, event.time)
+        elif event.reward != 0.0 and self.distribution.alarm is None:
+            self.distribution.alarm = (
                 f"a reward of {event.reward:g} was told, and silence says how much only where "
                 "rewards are 0 or 1: open tickets count when their window closes, and not before"
             )
@@ -73,14 +73,14 @@ class EarlyLearning:
     def close(self, counted: Counted) -> None:
         """The window of a ticket has closed."""
         told = self.told.pop(counted.key, None)
-        self.law.closed(counted.outcome.arm, counted.outcome.time, told)
+        self.distribution.closed(counted.outcome.arm, counted.outcome.time, told)
 
     def counts(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
-        """What the open tickets of every arm count (`DelayLaw.counts`); an ask of this time has to
-        follow, as it brings the law to this time.
+        """What the open tickets of every arm count (`DelayDistribution.counts`); an ask of this
+        time has to follow, as it brings the distribution to this time.
         """
-        return self.law.counts(now, beliefs)
+        return self.distribution.counts(now, beliefs)
 
     def look(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
         """Return the provisional counts without changing the state."""
-        return codec.copied(self.law).counts(now, beliefs)
+        return codec.copied(self.distribution).counts(now, beliefs)

@@ -59,29 +59,29 @@ class Standing(NamedTuple):
 
 def standing(settings: StudySettings, events: Iterable[Event], now: float) -> Standing:
     """Return what stands at the end of a log."""
-    found = Standing({}, {}, set(), set())
+    result = Standing({}, {}, set(), set())
     for event, body, closed, own in walk(settings, events, now):
         for one in (*closed, *own):
             if one.key is not None:
-                found.counted[one.key] = one
-                found.out.discard(one.key)
+                result.counted[one.key] = one
+                result.out.discard(one.key)
         if event is None:
             break
         if event.kind == Kind.ASKED:
-            found.out.add(event.number)
+            result.out.add(event.number)
         elif event.kind == Kind.RETURNED:
-            found.returned.add(event.ticket or 0)
-            found.out.discard(event.ticket or 0)
+            result.returned.add(event.ticket or 0)
+            result.out.discard(event.ticket or 0)
         elif event.kind == Kind.CORRECTED:
-            found.counted[event.ticket] = corrected(found.counted[event.ticket], event, body)
-    for key, one in found.counted.items():
+            result.counted[event.ticket] = corrected(result.counted[event.ticket], event, body)
+    for key, one in result.counted.items():
         if type(key) is int and one.outcome.reward is not None:
-            found.rewards[key] = one.outcome.reward
-    return found
+            result.rewards[key] = one.outcome.reward
+    return result
 
 
 def corrected(before: Counted, event: Event, body: Mapping[str, Any]) -> Counted:
     """Return what an outcome counts as by the event of a correction."""
     metrics = {**body.get("metrics_before", {}), **body.get("metrics", {})}
-    found = before.outcome._replace(reward=event.reward, metrics=dict(sorted(metrics.items())))
-    return before._replace(outcome=found, time=event.time)
+    result = before.outcome._replace(reward=event.reward, metrics=dict(sorted(metrics.items())))
+    return before._replace(outcome=result, time=event.time)

@@ -37,7 +37,7 @@ def activate(unit: UnitOfWork, request: Activate) -> bool:
             words = f"the window of ticket {unit.shown(number)!r} closed at {closed}"
             raise TicketError(f"{words}, and it was forgotten: it is activated too late")
     for number in waiting:
-        found = book.open[number]
-        counts = found.reward if book.window is None else None
-        unit.write(Kind.ACTIVATED, arm=found.arm, ticket=number, reward=counts)
+        result = book.open[number]
+        counts = result.reward if book.window is None else None
+        unit.write(Kind.ACTIVATED, arm=result.arm, ticket=number, reward=counts)
     return bool(waiting)

@@ -90,7 +90,7 @@ def _rows(
     """Yield the asks of a request as the log keeps them, but for their links."""
     state = unit.state
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
-    first, places = state.number + 1, state.places
+    first, positions = state.number + 1, state.positions
     ranking = None if request.top is None else state.ready().rank(asking)
     decided, own, rest = decide(state, request.tickets, asking, now)
     likely_first = None
@@ -101,7 +101,7 @@ def _rows(
         if request.key is not None:
             key = f"{request.key}/{i}"
         if context is not None:
-            chosen = _chosen(arm, candidate is not None, ranking, request.top, places)
+            chosen = _chosen(arm, candidate is not None, ranking, request.top, positions)
             if likely_first is not None:
                 chosen[CHANCES] = _of_ranked(chosen[RANKING], likely_first, state, candidate)
             if known is not None:
@@ -113,8 +113,8 @@ def _rows(
             text = _text(body | chosen | (rest if i else own))
         elif own:
             text = _text(body | (rest if i else own))
-        place = 0 if candidate is not None else places[arm]
-        yield first + i, kind, now, place, int(draw), likely, None, None, key, text
+        position = 0 if candidate is not None else positions[arm]
+        yield first + i, kind, now, position, int(draw), likely, None, None, key, text
 
 
 def _check_room(unit: UnitOfWork, request: Ask, asking: Asking) -> None:
@@ -140,12 +140,12 @@ def _check_top(top: int, asking: Asking) -> None:
 
 def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
     """Return the tickets that an earlier request with this key was given."""
-    found: list[Ticket] = []
+    result: list[Ticket] = []
     if (first := unit.log.keyed(f"{key}/0")) is None:
-        return found
+        return result
     at_once = min(request.tickets + 1, FIRST_CHUNK)
     for event in unit.log.after(first.number - 1, at_once):  # they lie together
-        if event.key != f"{key}/{len(found)}":
+        if event.key != f"{key}/{len(result)}":
             break
         before = event.content
         if CANDIDATES in before:
@@ -156,21 +156,21 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
         if before != body:
             was = "was given with other attributes, or another context, before: use a new key"
             raise SettingError(f"key={key!r} {was}")
-        found.append(ticket_of(event, unit.state.register, unit.secret))
-    if found and len(found) != request.tickets:
+        result.append(ticket_of(event, unit.state.register, unit.secret))
+    if result and len(result) != request.tickets:
         now = f"now asks for {request.tickets}: use a new key"
-        raise SettingError(f"key={key!r} was given {len(found)} tickets before, and {now}")
-    return found
+        raise SettingError(f"key={key!r} was given {len(result)} tickets before, and {now}")
+    return result
 
 
 def _body(asking: Asking) -> dict[str, Any]:
     """Return what is asked with."""
     if asking.context is None:
         return {}
-    found: dict[str, Any] = {CONTEXT: asking.context}
+    result: dict[str, Any] = {CONTEXT: asking.context}
     if asking.candidates is not None:
-        found[CANDIDATES] = asking.candidates
-    return found
+        result[CANDIDATES] = asking.candidates
+    return result
 
 
 def _chosen(
@@ -178,21 +178,21 @@ def _chosen(
     is_candidate: bool,
     ranking: list[Any] | None,
     top: int | None,
-    places: Mapping[Hashable, int],
+    positions: Mapping[Hashable, int],
 ) -> dict[str, Any]:
     """Return what the body of an ask in a context keeps of its choice."""
     own: dict[str, Any] = {CHOSEN: arm} if is_candidate else {}
     if ranking is None:
         return own
     order = [arm, *(one for one in ranking if one != arm)][:top]
-    return {**own, RANKING: order if is_candidate else [places[one] for one in order]}
+    return {**own, RANKING: order if is_candidate else [positions[one] for one in order]}
 
 
 def _of_ranked(
     ranking: Sequence[Any], chances: Mapping[Any, float], state: State, candidate: Any
 ) -> list[float]:
     """Return the chances of those that are ranked, in their order."""
-    named = ranking if candidate is not None else [state.register[place] for place in ranking]
+    named = ranking if candidate is not None else [state.register[position] for position in ranking]
     return [chances[one] for one in named]
 
 
@@ -239,20 +239,20 @@ def _checked(
 ) -> tuple[Outcome, dict[str, Any]]:
     """Return a row of past data as an outcome, and the body of its event."""
     state = unit.state
-    known, in_contexts = state.places, state.in_contexts
+    known, in_contexts = state.positions, state.in_contexts
     try:
         arm, reward, *rest = row
         (more,) = rest or (None,)
         candidate = [arm] if in_contexts and isinstance(arm, Mapping) else None
-        place = known.get(arm) if candidate is None else 0
+        position = known.get(arm) if candidate is None else 0
     except (TypeError, ValueError):
         third = "context" if in_contexts else "attributes"
         give = f"give (arm, reward), or (arm, reward, {third})"
         raise SettingError(f"row {i} of the past data is {shown(row)}: {give}") from None
-    if place is None:
+    if position is None:
         raise ArmError(f"row {i}: {validate.unknown_arm(arm, known, 'this study knows')}")
     try:
-        outcome = Outcome(place, unit.now, reward=unit.check_reward(reward))
+        outcome = Outcome(position, unit.now, reward=unit.check_reward(reward))
         if not in_contexts:
             attributes = check_attributes(more, names)
             names.update(attributes)

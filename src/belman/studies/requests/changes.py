@@ -42,11 +42,11 @@ def resumed(state: State, study: str) -> Body:
 def added(state: State, study: str, arm: Hashable, prior: ArrayLike | None) -> Body:
     """A new arm with its prior, or one that was retired."""
     validate.check_new(arm, state.arms)
-    if arm in state.places:
+    if arm in state.positions:
         if prior is not None:
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
             raise ArmError(f"{back}: it takes no prior")
-        return {"arm": state.places[arm]}
+        return {"arm": state.positions[arm]}
     family = state.decider.family
     if state.settings.has_features:
         belief = prior
@@ -90,7 +90,7 @@ def retired(state: State, study: str, arm: Hashable) -> Body:
         raise validate.unknown_arm(arm, list(state.arms))
     if len(state.arms) == 1:
         raise ArmError(f"arm {arm!r} is the last one: a study needs at least one arm")
-    return {"arm": state.places[arm]}
+    return {"arm": state.positions[arm]}
 
 
 def shipped(state: State, study: str, arm: Hashable | None) -> Body:
@@ -103,7 +103,7 @@ def shipped(state: State, study: str, arm: Hashable | None) -> Body:
     chosen = standing(state).leader.arm if arm is None else arm
     if not isinstance(chosen, Hashable) or chosen not in state.arms:
         raise validate.unknown_arm(chosen, state.arms, "this study plays")
-    return {"arm": state.places[chosen]}
+    return {"arm": state.positions[chosen]}
 
 
 def guarded(state: State, study: str, guard: Guard) -> Body:
@@ -121,14 +121,14 @@ def spent(state: State, study: str, cost: Any, arm: Hashable | None) -> Body:
     if state.spending is None:
         words = "open_study(…, budget={'dollars': '25 a day'}) gives it one"
         raise StudyError(f"study {study!r} has no budget that could be spent: {words}")
-    (found,) = check_metrics({state.spending.budget.metric: cost}).values()
-    if found < 0.0:
+    (result,) = check_metrics({state.spending.budget.metric: cost}).values()
+    if result < 0.0:
         raise RewardError(f"a cost of {shown(cost)} cannot be: it must be 0 or more")
     if arm is None:
-        return {"cost": found}
-    if not isinstance(arm, Hashable) or arm not in state.places:
+        return {"cost": result}
+    if not isinstance(arm, Hashable) or arm not in state.positions:
         raise validate.unknown_arm(arm, list(state.arms))
-    return {"arm": state.places[arm], "cost": found}
+    return {"arm": state.positions[arm], "cost": result}
 
 
 def unshipped(state: State, study: str) -> Body:

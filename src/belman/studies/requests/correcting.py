@@ -45,8 +45,8 @@ class Correction:
         """Correct, reading the log beforehand where that is needed; whether it was a change."""
         for _ in range(_TRIES):
             try:
-                found: bool = replica.transact(self._work)
-                return found
+                result: bool = replica.transact(self._work)
+                return result
             except NeedsLogError:
                 replica.storage.run(partial(self._read, replica.log), write=False)
         busy = f"study {replica.name!r} was corrected meanwhile, again and again"
@@ -119,9 +119,9 @@ class Correction:
         if outcome.reward == new:
             return None
         request = (state.choice(outcome), outcome.reward, new)
-        found: dict[str, Any] | None = state.decider.corrected(*request)
-        if found is not None:
-            return found
+        result: dict[str, Any] | None = state.decider.corrected(*request)
+        if result is not None:
+            return result
         if state.tally.arms[outcome.arm].observed:
             why = "it has outcomes in bulk, of which the log keeps the sums"
             name = state.register[outcome.arm]

@@ -28,15 +28,15 @@ class Filling:
             for one in own:
                 self._slots[one].append(slot)
         self._holder: dict[int, int] = {}  # the slot of a candidate, in the plan
-        self.is_possible = all(self._place(slot, set()) for slot in range(len(among)))
+        self.is_possible = all(self._position(slot, set()) for slot in range(len(among)))
         self._instead: dict[int, int | None] = {}
 
-    def _place(self, slot: int, tried: set[int]) -> bool:
+    def _position(self, slot: int, tried: set[int]) -> bool:
         """Put a slot into the plan, where that can be done by moving others."""
         for one in self._among[slot]:
             if one not in tried:
                 tried.add(one)
-                if one not in self._holder or self._place(self._holder[one], tried):
+                if one not in self._holder or self._position(self._holder[one], tried):
                     self._holder[one] = slot
                     return True
         return False

@@ -37,20 +37,20 @@ class _Inward(dict[float, float]):
         self._scale = scale
 
     def __missing__(self, reward: float) -> float:
-        found = self[reward] = self._scale.inward(reward)
-        return found
+        result = self[reward] = self._scale.inward(reward)
+        return result
 
 
 def of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     """Return what rows teach that count now, and those that wait for their window to close."""
     state, settings = unit.state, unit.state.settings
-    rows = with_logged(rows, versions, state.places, state.arms)
-    places, inward = Places(state.places, versions), _Inward(state.decider.scale)
+    rows = with_logged(rows, versions, state.positions, state.arms)
+    positions, inward = Places(state.positions, versions), _Inward(state.decider.scale)
     which, values = list[int](), list[float]()
     told = zip(rows.version, rows.arm, rows.reward, strict=True)
     with InRow() as at:
         for at.row, (version, arm, reward) in enumerate(told, start=1):
-            which.append(places[version, arm])
+            which.append(positions[version, arm])
             values.append(inward[reward])
     check_units(rows, versions)
     check_times(rows, settings.window, unit.now)
@@ -61,7 +61,7 @@ def of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     rewards = [float(reward) for reward in rows.reward]
     counts, more = list(range(len(rewards))), dict[str, Any]()
     if settings.window is not None:
-        arms_of = [places.groups[code][1] for code in which]
+        arms_of = [positions.groups[code][1] for code in which]
         shown = [known or None for known in attributes]
         columns = (rows.version, rows.unit, arms_of, rewards, rows.time, shown)
         made = [_waiting(Row(*one), versions) for one in zip(*columns, strict=True)]
@@ -77,19 +77,19 @@ def of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     groups, every, sides = [], list[Values](), list[Side]()
     rewards_of = dict(_split(codes, given))
     for code, own in rewards_of.items():
-        version, place = places.groups[code]
-        groups.append(Group(version, place, len(own), math.fsum(own), _squares(own)))
+        version, position = positions.groups[code]
+        groups.append(Group(version, position, len(own), math.fsum(own), _squares(own)))
         every.append(_values(own, settings))
     more["bets"] = _bets_after(unit, groups, every, list(rewards_of.values()), versions)
-    arms = np.array([place for _, place in places.groups])[codes]
+    arms = np.array([position for _, position in positions.groups])[codes]
     for code, own in _split(codes if unit.state.in_contexts else arms, inside):
         sums = Taught(len(own), math.fsum(own), _squares(own), own)
-        version, place = places.groups[code] if unit.state.in_contexts else (None, code)
-        sides.append(Side(place, sums, context_of(unit, version, versions)))
+        version, position = positions.groups[code] if unit.state.in_contexts else (None, code)
+        sides.append(Side(position, sums, context_of(unit, version, versions)))
     by: list[Part] = []
     if has_attributes:
         known, family = [attributes[i] for i in counts], state.decider.family
-        by = parts(known, arms, inside, family, lambda place: state.learnt(place).prior)
+        by = parts(known, arms, inside, family, lambda position: state.learnt(position).prior)
     return learnt(unit, groups, sides, by=by, values=every if any(every) else (), **more)
 
 
@@ -133,7 +133,7 @@ def _bets_after(
     after = codec.copied(bets)
     for group, _, own in rows:
         if group.version is not None:
-            chances = versions.chances(group.version, unit.state.places)
+            chances = versions.chances(group.version, unit.state.positions)
             bet_many(after, group.arm, chances, own, group.version)
     return codec.write(after)
 
@@ -190,8 +190,8 @@ def _split(
     if not len(codes):
         return
     order = np.argsort(codes, kind="stable")
-    found, starts = np.unique(codes[order], return_index=True)
-    for code, own in zip(found, np.split(values[order], starts[1:]), strict=True):
+    result, starts = np.unique(codes[order], return_index=True)
+    for code, own in zip(result, np.split(values[order], starts[1:]), strict=True):
         yield int(code), own.tolist()
 
 

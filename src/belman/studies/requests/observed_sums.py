@@ -34,17 +34,17 @@ def learnt(unit: UnitOfWork, groups: list[Group], sides: list[Side], **more: Any
     apart = len({side.arm for side in sides}) == len(sides)
     decider = state.decider if apart else state.decider.copy()
     patches, rows = [], []
-    for place, sums, context in sides:
-        patch = decider.taught(Choice(state.register[place], context=context), sums)
+    for position, sums, context in sides:
+        patch = decider.taught(Choice(state.register[position], context=context), sums)
         patches.append(patch)
         if not apart:
             decider.take(patch)
         if context is not None:
-            rows.append((context, place, sums.n, sums.total, sums.squares))
+            rows.append((context, position, sums.n, sums.total, sums.squares))
     arms = []
-    for place in sorted({group.arm for group in groups}):
-        own = [group for group in groups if group.arm == place]
-        arms.append((place, sum(one.n for one in own), math.fsum(one.sum for one in own)))
+    for position in sorted({group.arm for group in groups}):
+        own = [group for group in groups if group.arm == position]
+        arms.append((position, sum(one.n for one in own), math.fsum(one.sum for one in own)))
     return Bulk(groups, arms, patches, [], [], 0.0, contexts=rows, **more)
 
 
@@ -64,7 +64,7 @@ def of_sums(unit: UnitOfWork, sums: Sums, versions: Versions) -> Bulk:
     if unit.state.settings.window is not None:
         words = "when each unit was assigned has to be known"
         raise StudyError(f"study {unit.name!r} has a window: {words}, so that sums cannot do")
-    places, scale = Places(unit.state.places, versions), unit.state.decider.scale
+    positions, scale = Places(unit.state.positions, versions), unit.state.decider.scale
     groups: list[Group] = []
     sides: dict[Any, Side] = {}
     columns = (sums.version, sums.segment, sums.arm, sums.n, sums.sum, sums.squares)
@@ -72,15 +72,15 @@ def of_sums(unit: UnitOfWork, sums: Sums, versions: Versions) -> Bulk:
         for at.row, (version, segment, arm, n, total, squares) in enumerate(
             zip(*columns, strict=True), start=1
         ):
-            _, place = places.groups[places[version, arm]]
+            _, position = positions.groups[positions[version, arm]]
             if version is not None and segment is not None:
                 _check_segment(versions[version], segment)
-            groups.append(Group(version, place, n, total, squares))
+            groups.append(Group(version, position, n, total, squares))
             own, context = inward_sums(groups[-1], scale), context_of(unit, version, versions)
-            key = place if context is None else (version, place)
+            key = position if context is None else (version, position)
             if key in sides:
                 own = _joined(own, sides[key].sums)
-            sides[key] = Side(place, own, context)
+            sides[key] = Side(position, own, context)
     return learnt(unit, groups, list(sides.values()))
 
 

@@ -33,12 +33,12 @@ def observe(
         made: list[Row] | None = None
         if unit.state.settings.has_features:
             assert isinstance(batch, Rows)
-            found, made = in_contexts(unit, batch, versions)
+            result, made = in_contexts(unit, batch, versions)
         elif isinstance(batch, Sums):
-            found = of_sums(unit, batch, versions)
+            result = of_sums(unit, batch, versions)
         else:
-            found = of_rows(unit, batch, versions)
-        body = _with_odds(unit, found, versions, made).body(reason)
+            result = of_rows(unit, batch, versions)
+        body = _with_odds(unit, result, versions, made).body(reason)
         unit.change(Kind.OBSERVED, key, request, body)
 
 
@@ -71,32 +71,32 @@ def _check_study(unit: UnitOfWork, batch: Rows | Sums) -> None:
         raise StudyError(f"study {unit.name!r} takes no outcomes in bulk: {why}; {remedy}")
 
 
-def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions, made: list[Row] | None) -> Bulk:
+def _with_odds(unit: UnitOfWork, result: Bulk, versions: Versions, made: list[Row] | None) -> Bulk:
     """Return the same, with how the units fell beside how the published weights say that they
     fall: the rows that were made in their contexts, or all by version.
     """
     state = unit.state
     test = state.tally.assigned(state.register)
     if made is not None:
-        return _odds(test, found, fell(unit, made))
+        return _odds(test, result, fell(unit, made))
     counts = defaultdict[int, list[int]](lambda: [0] * len(state.register))
-    for group in found.groups:
+    for group in result.groups:
         if group.version is not None:
             counts[group.version][group.arm] += group.n
-    first = {(row[0], row[1]): row for row in found.open}
+    first = {(row[0], row[1]): row for row in result.open}
     for key, row in first.items():
         version = row[0] if row[7] is None else versions.number_of(tuple(row[7]))
         if version is not None and key not in state.book.open:
             counts[version][row[2]] += 1
-    shares = [(version, versions.chances(version, state.places)) for version in sorted(counts)]
-    found = _odds(test, found, ((counts[version], chances) for version, chances in shares))
+    shares = [(version, versions.chances(version, state.positions)) for version in sorted(counts)]
+    result = _odds(test, result, ((counts[version], chances) for version, chances in shares))
     if state.tally.bets is None:
         shares = [one for one in shares if one[0] < 0]  # which no event of a version keeps
-    return found._replace(shares=shares)
+    return result._replace(shares=shares)
 
 
 def _odds(
-    test: SampleRatio, found: Bulk, units: Iterable[tuple[list[int], Sequence[float]]]
+    test: SampleRatio, result: Bulk, units: Iterable[tuple[list[int], Sequence[float]]]
 ) -> Bulk:
     """Return the same, with units that fell on arms under chances."""
     assigned, meant = np.zeros(len(test.arms), dtype=np.int64), test.expected.copy()
@@ -104,8 +104,10 @@ def _odds(
         test.add(counts, chances)
         assigned += counts
     meant = test.expected - meant
-    return found._replace(
-        assigned=[(int(place), int(assigned[place])) for place in np.flatnonzero(assigned)],
-        meant=[(int(place), float(meant[place])) for place in np.flatnonzero(meant)],
+    return result._replace(
+        assigned=[
+            (int(position), int(assigned[position])) for position in np.flatnonzero(assigned)
+        ],
+        meant=[(int(position), float(meant[position])) for position in np.flatnonzero(meant)],
         log_odds=float(test.log_odds),
     )

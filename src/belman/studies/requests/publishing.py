@@ -60,7 +60,7 @@ def weights_now(state: State, plan: Plan, asking: Asking) -> Made:
         remedy = "a budget needs to know what every decision costs: ask for tickets"
         raise StudyError(f"a study with a budget publishes no weights: {remedy}")
     if state.shipped is not None:
-        return Made({arm: float(state.places[arm] == state.shipped) for arm in arms}, {})
+        return Made({arm: float(state.positions[arm] == state.shipped) for arm in arms}, {})
     own = shares.of(arms)
     if not own and shares.uniform > 0.0:
         own = dict.fromkeys(arms, shares.uniform / len(arms))
@@ -113,8 +113,8 @@ def next_version(
         new = Weights.of(unit.name, made.weights, salt=salt, **rest)
     else:
         new = before[0].following(made.weights, **rest)
-    found = {"weights": {**new.described(), "version": number}, "plan": list(plan)}
-    return found if asking.context is None else {**found, CONTEXT: asking.context}
+    result = {"weights": {**new.described(), "version": number}, "plan": list(plan)}
+    return result if asking.context is None else {**result, CONTEXT: asking.context}
 
 
 def publish(
@@ -145,7 +145,7 @@ def declare(unit: UnitOfWork, weights: Weights, reason: str, key: str | None) ->
     before = unit.made_before(key, Kind.PUBLISHED, asked)
     if before is not None:
         return version_in(before, before.number)
-    known = unit.state.places
+    known = unit.state.positions
     if strange := [arm for arm in weights.arms if arm not in known]:
         raise unknown_arm(strange[0], known, "this study knows")
     if weights.contexts is not None:

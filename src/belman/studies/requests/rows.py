@@ -76,8 +76,8 @@ class InRow:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (BelmanError, TypeError)):  # names that are not hashable are none
-            found = SettingError if isinstance(error, TypeError) else type(error)
-            raise found(f"row {self.row}: {error}") from None
+            result = SettingError if isinstance(error, TypeError) else type(error)
+            raise result(f"row {self.row}: {error}") from None
 
 
 def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
@@ -120,7 +120,7 @@ def says(column: Iterable[Any]) -> bool:
 
 def digest(batch: Rows | Sums) -> str:
     """By which the same batch is known again."""
-    found = hashlib.blake2b(digest_size=16)
+    result = hashlib.blake2b(digest_size=16)
     for name, column in zip(batch._fields, batch, strict=True):
         if name in _SELDOM and not says(column):
             continue
@@ -130,8 +130,8 @@ def digest(batch: Rows | Sums) -> str:
             raise SettingError(
                 f"a row has {shown(column)} as its {name}, which no log keeps"
             ) from None
-        found.update(f"{name}{text}".encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+        result.update(f"{name}{text}".encode("utf-8", "surrogatepass"))
+    return result.hexdigest()
 
 
 def _of_tuples(rows: list[Any]) -> Rows:
@@ -153,19 +153,19 @@ def _kind(frame: Frame, columns: Callable[[], Columns]) -> Rows | Sums:
     frame.require(*(name for name in kind._fields if name not in _OPTIONAL))
     frame.allow(kind._fields)
     read = columns()
-    found = kind(*(read.get(name, [None] * len(frame)) for name in kind._fields))
-    return _checked(found) if kind is Sums else found
+    result = kind(*(read.get(name, [None] * len(frame)) for name in kind._fields))
+    return _checked(result) if kind is Sums else result
 
 
 def _checked(sums: Sums) -> Sums:
     """Counts are whole numbers, and sums finite."""
 
     def column(name: str) -> list[float]:
-        found = []
+        result = []
         with InRow() as at:
             for at.row, one in enumerate(getattr(sums, name), start=1):
-                found.append(number(one, name))
-        return found
+                result.append(number(one, name))
+        return result
 
     counts = column("n")
     for i, n in enumerate(counts, start=1):
@@ -181,12 +181,12 @@ def number(given: Any, name: str) -> float:
     kinds = (int, float, np.integer, np.floating)
     is_number = isinstance(given, kinds) and not isinstance(given, bool)
     try:
-        found = float(given) if is_number else math.nan
+        result = float(given) if is_number else math.nan
     except OverflowError:
-        found = math.nan
-    if not math.isfinite(found):
+        result = math.nan
+    if not math.isfinite(result):
         raise SettingError(f"{name}={shown(given)} is not a finite number")
-    return found + 0.0
+    return result + 0.0
 
 
 # Files and data frames

@@ -34,13 +34,13 @@ Context = dict[str, Any]
 def in_contexts(unit: UnitOfWork, rows: Rows, versions: Versions) -> tuple[Bulk, list[Row]]:
     """Return what the event of a batch keeps, and all of its rows."""
     state = unit.state
-    rows = with_logged(rows, versions, state.places, state.arms)
-    places = Places(state.places, versions)
+    rows = with_logged(rows, versions, state.positions, state.arms)
+    positions = Places(state.positions, versions)
     contexts, rewards = list[Context](), list[float]()
     with InRow() as at:
         columns = zip(rows.version, rows.arm, rows.reward, rows.context, strict=True)
         for at.row, (version, arm, reward, context) in enumerate(columns, start=1):
-            _ = places[version, arm]
+            _ = positions[version, arm]
             rewards.append(unit.check_reward(reward))
             contexts.append(state.decider.check(context).context)
     check_kinds([*_waiting(unit), *contexts])
@@ -53,11 +53,11 @@ def in_contexts(unit: UnitOfWork, rows: Rows, versions: Versions) -> tuple[Bulk,
     made = []
     for i, reward in enumerate(rewards):
         own, version, time = chances[i], rows.version[i], rows.time[i]
-        by_place = None if own is None else versions.chances(version, state.places, own)
+        by_position = None if own is None else versions.chances(version, state.positions, own)
         version = None if version in versions.logged else version
         when = unit.now if time is None else float(time)
-        known = (attributes[i], contexts[i], by_place)
-        arm = state.places[rows.arm[i]]
+        known = (attributes[i], contexts[i], by_position)
+        arm = state.positions[rows.arm[i]]
         made.append(Row(version, rows.unit[i], arm, reward, when, *known))
     counts, more = list(range(len(made))), dict[str, Any]()
     if state.settings.window is not None:
@@ -73,7 +73,7 @@ def _waiting(unit: UnitOfWork) -> Iterator[Context]:
 
 def _chances(rows: Rows, versions: Versions) -> list[Chances | None]:
     """Return the chances of a version's arms in the context of every row."""
-    found: list[Chances | None] = [None] * len(rows.arm)
+    result: list[Chances | None] = [None] * len(rows.arm)
     with InRow() as at:
         for version in sorted({one for one in rows.version if one is not None}):
             if version in versions.logged:
@@ -85,11 +85,11 @@ def _chances(rows: Rows, versions: Versions) -> list[Chances | None]:
             except WeightsError as error:
                 raise SettingError(str(error)) from None
             for i, chances in zip(own, known, strict=True):
-                found[i] = chances
+                result[i] = chances
     for i, version in enumerate(rows.version):
         if version in versions.logged:
-            found[i] = versions.logged[version]
-    return found
+            result[i] = versions.logged[version]
+    return result
 
 
 def chances_in(weights: Weights, contexts: Sequence[Any]) -> list[Chances]:
@@ -135,4 +135,4 @@ def fell(unit: UnitOfWork, rows: Sequence[Row]) -> Iterator[tuple[list[int], Seq
             if unit.state.settings.window is not None:
                 seen.add(key)
     for chances, own in counts.items():
-        yield [own[place] for place in range(len(chances))], chances
+        yield [own[position] for position in range(len(chances))], chances

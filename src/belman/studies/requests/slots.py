@@ -54,9 +54,9 @@ class TellAll(NamedTuple):
     tells: Sequence[Tell]
 
 
-def key_of(key: str, place: int) -> str:
+def key_of(key: str, position: int) -> str:
     """The idempotency key of the ask for the slot in this place."""
-    return f"{key}/{place}"
+    return f"{key}/{position}"
 
 
 def ask_slots(unit: UnitOfWork, request: AskSlots) -> list[Ticket]:
@@ -77,23 +77,23 @@ def ask_slots(unit: UnitOfWork, request: AskSlots) -> list[Ticket]:
     filling = Filling([slot.among for slot in request.slots])
     if not filling.is_possible:
         raise SettingError("there are too few candidates to fill every slot with another one")
-    found = list[Ticket]()
+    result = list[Ticket]()
     for i, slot in enumerate(request.slots):
         free = filling.choices(i)
-        candidates = [request.candidates[place] for place in free]
+        candidates = [request.candidates[position] for position in free]
         key = key_of(request.key, i)
         asked = Ask(1, key, None, slot.context, candidates, None, request.deferred, slot.name)
         (ticket,) = ask(unit, asked)
         filling.take(free[ticket.arm])
-        found.append(ticket._replace(arm=free[ticket.arm]))
-    return found
+        result.append(ticket._replace(arm=free[ticket.arm]))
+    return result
 
 
 def _is_known(unit: UnitOfWork, request: AskSlots) -> bool:
     """Whether the key was given before; SettingError where it was with another number of slots."""
     there = [
-        unit.log.keyed(f"{key_of(request.key, place)}/0") is not None
-        for place in (0, len(request.slots) - 1, len(request.slots))
+        unit.log.keyed(f"{key_of(request.key, position)}/0") is not None
+        for position in (0, len(request.slots) - 1, len(request.slots))
     ]
     if there not in ([True, True, False], [False] * 3):
         was = "was given with another number of slots before: use a new key"

@@ -34,19 +34,19 @@ def answers(unit: UnitOfWork, requests: Sequence[Request]) -> list[Answer]:
     """Return what each of several requests gets, be it an error; only of the first ones, where
     that takes long.
     """
-    found: list[Answer] = []
+    result: list[Answer] = []
     until = time.monotonic() + PATIENCE
     for request in requests:
-        if found and time.monotonic() > until:
+        if result and time.monotonic() > until:
             break
         unit.dirty = False
         try:
-            found.append(_made(unit, request))
+            result.append(_made(unit, request))
         except BelmanError as error:
             if unit.dirty:
                 raise SpoiltError(error) from error
-            found.append(error)
-    return found
+            result.append(error)
+    return result
 
 
 def _made(unit: UnitOfWork, request: Request) -> Answer:
@@ -66,10 +66,10 @@ def first_batch(requests: Sequence[Request], start: int, most: int) -> Sequence[
     it alone is refused).
     """
     total = 0
-    for place in range(start, len(requests)):
-        request = requests[place]
+    for position in range(start, len(requests)):
+        request = requests[position]
         tickets = request.tickets if isinstance(request, Ask | AskSlots) else 0
         total += tickets if isinstance(tickets, int) else 0
-        if place > start and total > most:
-            return requests[start:place]
+        if position > start and total > most:
+            return requests[start:position]
     return requests[start:]

@@ -41,20 +41,20 @@ class Versions(dict[int, Weights]):
         if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
             allowed = "give the number that weights have, or None where there were none"
             raise SettingError(f"version={shown(version)} is not valid: {allowed}")
-        found = self._standing.get(version)
-        if found is None:
+        result = self._standing.get(version)
+        if result is None:
             event = self._log.event(version)
             if event is None and self._log.is_archived(version):
                 words = "events up to it are archived, and its outcomes are not taken any more"
                 raise SettingError(f"version={version} is too old: {words}")
-            found = version_in(event, version)
-        self[version] = found
-        return found
+            result = version_in(event, version)
+        self[version] = result
+        return result
 
     def chances(
         self,
         version: int,
-        places: Mapping[Hashable, int],
+        positions: Mapping[Hashable, int],
         in_context: Sequence[float] | None = None,
     ) -> list[float]:
         """Return the chance of every arm under a version, by place; where it decides by context,
@@ -63,16 +63,19 @@ class Versions(dict[int, Weights]):
         if version in self.logged:
             return list(self.logged[version])
         weights = self[version]
-        found, shares = [0.0] * len(places), weights.weights if in_context is None else in_context
+        result, shares = (
+            [0.0] * len(positions),
+            weights.weights if in_context is None else in_context,
+        )
         for arm, share in zip(weights.arms, shares, strict=True):
-            found[places[arm]] = share
-        return found
+            result[positions[arm]] = share
+        return result
 
     def number_of(self, chances: tuple[float, ...]) -> int:
         """Return the number by which chances that outcomes bring are known."""
-        found = self._numbers.setdefault(chances, -1 - len(self._numbers))
-        self.logged[found] = chances
-        return found
+        result = self._numbers.setdefault(chances, -1 - len(self._numbers))
+        self.logged[result] = chances
+        return result
 
     def context(self, version: int) -> dict[str, Any] | None:
         """Return the context that a version was published for, in a study by segments; None where
@@ -131,10 +134,10 @@ def check_units(rows: Rows, versions: Versions) -> None:
         weights = versions[version]
         if weights.by == Elsewhere.by:
             continue
-        places = {arm: place for place, arm in enumerate(weights.arms)}
-        arms = np.array([places[rows.arm[i]] for i in own])
+        positions = {arm: position for position, arm in enumerate(weights.arms)}
+        arms = np.array([positions[rows.arm[i]] for i in own])
         try:
-            meant = assign_many(weights, [rows.unit[i] for i in own]).places
+            meant = assign_many(weights, [rows.unit[i] for i in own]).positions
             wrong = np.flatnonzero(meant != arms).tolist()
         except WeightsError:  # of a unit that has no name
             wrong = list(range(len(own)))
@@ -145,21 +148,21 @@ def check_units(rows: Rows, versions: Versions) -> None:
 
 
 def with_logged(
-    rows: Rows, versions: Versions, places: Mapping[Hashable, int], arms: Sequence[Hashable]
+    rows: Rows, versions: Versions, positions: Mapping[Hashable, int], arms: Sequence[Hashable]
 ) -> Rows:
     """Return rows that bring the chances of their arms as rows of a version: a number below 0."""
     if not any(one is not None for one in rows.chances):
         return rows
-    found, read = list(rows.version), ArmTexts(places)
+    result, read = list(rows.version), ArmTexts(positions)
     with InRow() as at:
         for at.row, (version, arm, given) in enumerate(
             zip(rows.version, rows.arm, rows.chances, strict=True), start=1
         ):
             if given is None:
                 continue
-            chances = logged_chances(given, version, arm, read, places, arms)
-            found[at.row - 1] = versions.number_of(chances)
-    return rows._replace(version=found)
+            chances = logged_chances(given, version, arm, read, positions, arms)
+            result[at.row - 1] = versions.number_of(chances)
+    return rows._replace(version=result)
 
 
 def logged_chances(
@@ -167,7 +170,7 @@ def logged_chances(
     version: Any,
     arm: Any,
     read: ArmTexts,
-    places: Mapping[Hashable, int],
+    positions: Mapping[Hashable, int],
     arms: Sequence[Hashable],
 ) -> tuple[float, ...]:
     """Return the chances of all arms, by place, that a row without a version brings: {arm: chance},
@@ -175,8 +178,8 @@ def logged_chances(
     """
     if version is not None:
         raise SettingError(f"give a version or chances: version {version!r} has its own")
-    if not isinstance(arm, Hashable) or arm not in places:
-        raise unknown_arm(arm, places, "this study knows")
+    if not isinstance(arm, Hashable) or arm not in positions:
+        raise unknown_arm(arm, positions, "this study knows")
     if not isinstance(given, Mapping):
         others = [one for one in arms if one != arm]
         if len(arms) != 2 or len(others) != 1:
@@ -184,15 +187,15 @@ def logged_chances(
             raise SettingError(f"chances={shown(given)} is not enough: {give}")
         own = number(given, "chances")
         given = {arm: own, others[0]: 1.0 - own}
-    found = [0.0] * len(places)
+    result = [0.0] * len(positions)
     for name, share in given.items():
-        meant = [name] if isinstance(name, Hashable) and name in places else read.meant(name)
+        meant = [name] if isinstance(name, Hashable) and name in positions else read.meant(name)
         if len(meant) != 1:
-            raise ArmError(f"unknown arm {shown(name)} in chances: there are {listing(places)}")
-        found[places[meant[0]]] = number(share, "chances")
-    total = math.fsum(found)
-    if min(found) < 0.0 or abs(total - 1.0) > _ROUNDED:
+            raise ArmError(f"unknown arm {shown(name)} in chances: there are {listing(positions)}")
+        result[positions[meant[0]]] = number(share, "chances")
+    total = math.fsum(result)
+    if min(result) < 0.0 or abs(total - 1.0) > _ROUNDED:
         raise SettingError(f"chances={shown(given)} add up to {total:g}: they must add up to 1")
-    if not found[places[arm]]:
+    if not result[positions[arm]]:
         raise SettingError(f"chances={shown(given)} say that arm {arm!r} could not be")
-    return tuple(one / total for one in found)
+    return tuple(one / total for one in result)

@@ -34,9 +34,9 @@ def check_attributes(given: object, known: Set[str] = frozenset()) -> Attributes
         write = "write attributes={'device': 'phone'}"
         raise SettingError(f"attributes={shown(given)} are not valid: {write}")
     names = {name: check_name(name, "an attribute") for name in given}
-    found = {names[name]: _check_value(name, value) for name, value in given.items()}
-    check_few(known, found, "attributes", MOST)
-    return dict(sorted(found.items()))
+    result = {names[name]: _check_value(name, value) for name, value in given.items()}
+    check_few(known, result, "attributes", MOST)
+    return dict(sorted(result.items()))
 
 
 def is_name(name: object) -> bool:
@@ -80,5 +80,5 @@ def check_known(name: object, known: Set[str]) -> str:
 
 def given_in(event: Event) -> Attributes:
     """The attributes of an ask, or of a row of past data."""
-    found: Attributes = event.content.get("attributes", {})
-    return found
+    result: Attributes = event.content.get("attributes", {})
+    return result

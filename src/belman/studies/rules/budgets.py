@@ -39,8 +39,8 @@ class Budget:
         """Return the budget of a metric that is described as "25 a day", or as a number a day."""
         amount, period = given, "day"
         if isinstance(given, str) and len(given) <= 100:
-            found = _WORDS.fullmatch(given.strip().lower())
-            amount, period = (float(found["amount"]), found["period"]) if found else (None, "")
+            result = _WORDS.fullmatch(given.strip().lower())
+            amount, period = (float(result["amount"]), result["period"]) if result else (None, "")
         is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
         if not is_number or period not in PERIODS:
             allowed = "write a number a day, or '25 a day', '2 an hour', '100 a week'"

@@ -49,9 +49,9 @@ class Limit:
         """The limit that a text describes: "< 0.05", "< 0.5 from -1", "> 0.3", "> 3 up to 5"."""
         words = text.strip() if isinstance(text, str) and len(text) <= 100 else ""
         for below, pattern, usual in ((True, _BELOW, 0.0), (False, _ABOVE, 1.0)):
-            if found := pattern.fullmatch(words):
-                limit = float(found[1])
-                end = usual if found[2] is None else float(found[2])
+            if result := pattern.fullmatch(words):
+                limit = float(result[1])
+                end = usual if result[2] is None else float(result[2])
                 inside = limit > end if below else limit < end
                 if not inside or not (math.isfinite(limit) and math.isfinite(end)):
                     side = "above the least" if below else "below the largest"
@@ -137,8 +137,8 @@ class Crossed(NamedTuple):
 _LIMIT = Form(lambda limit: limit.text, lambda text, _: Limit.parse(text))
 
 
-def _is_capital(found: list[float]) -> bool:
-    return len(found) == len(BETS)
+def _is_capital(result: list[float]) -> bool:
+    return len(result) == len(BETS)
 
 
 @dataclass
@@ -201,17 +201,20 @@ class Guards:
         """Per arm and limit: how many tickets, their mean, the odds against the arm, and whether it
         is out of play for it.
         """
-        for place, arm in enumerate(register):
+        for position, arm in enumerate(register):
             for name, limit in self.limits.items():
-                found, capitals = sums.sums.get((place, name)), self.capitals.get((place, name))
+                result, capitals = (
+                    sums.sums.get((position, name)),
+                    self.capitals.get((position, name)),
+                )
                 yield {
                     "arm": arm,
                     "metric": name,
                     "limit": limit.text,
-                    "n": 0 if found is None else found.n,
-                    "mean": None if found is None else float(found.sum / found.n),
+                    "n": 0 if result is None else result.n,
+                    "mean": None if result is None else float(result.sum / result.n),
                     "log_odds": 0.0 if capitals is None else log_odds(capitals),
-                    "crossed": self.stopped.get(place) == name,
+                    "crossed": self.stopped.get(position) == name,
                 }
 
 

@@ -46,15 +46,15 @@ def check_metrics(given: object, known: Set[str] = frozenset()) -> Metrics:
             f"metrics={shown(given)} are not valid: write metrics={{'latency': 0.8}}"
         )
     names = {name: check_name(name, "a metric") for name in given}
-    found = {names[name]: _check_value(name, value) for name, value in given.items()}
-    check_few(known, found, "metrics", MOST)
-    return dict(sorted(found.items()))
+    result = {names[name]: _check_value(name, value) for name, value in given.items()}
+    check_few(known, result, "metrics", MOST)
+    return dict(sorted(result.items()))
 
 
-def are_metrics(found: Metrics) -> bool:
+def are_metrics(result: Metrics) -> bool:
     """Whether these are metrics as a log keeps them."""
     try:
-        return check_metrics(found) == found
+        return check_metrics(result) == result
     except BelmanError:
         return False
 
@@ -99,8 +99,8 @@ def body(metrics: Metrics) -> str | None:
 
 def told_in(event: Event) -> Metrics:
     """The metrics that an event tells."""
-    found: Metrics = event.content.get("metrics", {})
-    return found
+    result: Metrics = event.content.get("metrics", {})
+    return result
 
 
 # By arm
@@ -159,6 +159,6 @@ class SumsByArm:
 
     def table(self, register: Sequence[Hashable], level: float) -> Table:
         """Sums of all arms and metrics as a table: count, mean and interval."""
-        places = {arm: place for place, arm in enumerate(register)}
-        rows = sorted(self.rows(register, level), key=lambda row: places[row["arm"]])
+        positions = {arm: position for position, arm in enumerate(register)}
+        rows = sorted(self.rows(register, level), key=lambda row: positions[row["arm"]])
         return Table({name: [row[name] for row in rows] for name in _COLUMNS})

@@ -111,7 +111,7 @@ class ArmTexts:
         chosen = range(len(cells)) if rows is None else rows
         given = [cells[i] for i in chosen]
         keys = [cell if type(cell) is str else (type(cell), str(cell)) for cell in given]
-        found = {
+        result = {
             key: self.meant(cell, frame.typed)
             for key, cell in dict(zip(keys, given, strict=True)).items()
         }
@@ -124,10 +124,10 @@ class ArmTexts:
             remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
             return f"row {i + 1}: {cells[i]!r} may be {listing(meant)}: {remedy}"
 
-        if any(len(meant) != 1 for meant in found.values()):
-            wrong = [i for i, key in zip(chosen, keys, strict=True) if len(found[key]) != 1]
+        if any(len(meant) != 1 for meant in result.values()):
+            wrong = [i for i, key in zip(chosen, keys, strict=True) if len(result[key]) != 1]
             raise refusal(frame.source, wrong, say, ArmError)
-        return [found[key][0] for key in keys]
+        return [result[key][0] for key in keys]
 
     def text(self, arm: Hashable) -> str:
         """The name of an arm in a file, its kind in front (int:1) where two would read alike."""

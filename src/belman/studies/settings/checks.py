@@ -161,15 +161,15 @@ def _refuse(given: Mapping[str, Any], why: Mapping[str, str], studies: str) -> N
 def _family(told: SimpleNamespace, prior: Any) -> Family:
     """The family that was given, or that of a model's rewards, or of those in a range."""
     if told.family is not None:
-        found = family_named(told.family)
+        result = family_named(told.family)
     elif told.model is None:
-        found = family_named("bernoulli" if told.range is None else "bounded")
+        result = family_named("bernoulli" if told.range is None else "bounded")
     else:
-        found = family_of(told.model, None)
+        result = family_of(told.model, None)
     if prior is not None:
-        found = replace(found, prior=found.check_prior(prior))
-    kept(found)
-    return found
+        result = replace(result, prior=result.check_prior(prior))
+    kept(result)
+    return result
 
 
 def _policy(told: SimpleNamespace, drift: Any, last: Any) -> Any:

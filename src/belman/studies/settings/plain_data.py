@@ -55,22 +55,22 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as JSON has them, without those that are None."""
-    found = {name: value for name, value in settings.items() if value is not None}
-    for name in found:
+    result = {name: value for name, value in settings.items() if value is not None}
+    for name in result:
         if name in PARTS:
-            found[name] = spec.describe(found[name])
+            result[name] = spec.describe(result[name])
         elif name in _KINDS:
-            found[name] = _KINDS[name][0](found[name])
-    return dict(state_file.plain(found))
+            result[name] = _KINDS[name][0](result[name])
+    return dict(state_file.plain(result))
 
 
 def given(content: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that `plain` gave."""
-    found = dict(content)
+    result = dict(content)
     kinds = PARTS | ({"policy": DependentPolicy} if "model" in content else {})
-    for name in found:
+    for name in result:
         if name in PARTS:
-            found[name] = given_back(found[name], kinds[name])
+            result[name] = given_back(result[name], kinds[name])
         elif name in _KINDS:
-            found[name] = _KINDS[name][1](found[name])
-    return found
+            result[name] = _KINDS[name][1](result[name])
+    return result

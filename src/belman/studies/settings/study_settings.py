@@ -162,7 +162,7 @@ class StudySettings:
             rest: dict[str, Any] = {"policy": self.policy, "family": self.family}
             return FeaturedDecider(arms, **along, **rest, minimise=self.minimise)
         policy: Any = self.policy
-        found = IndependentDecider(
+        result = IndependentDecider(
             self.arms,
             self.family,
             policy,
@@ -172,7 +172,7 @@ class StudySettings:
             minimise=self.minimise,
             discount=self.discount,
         )
-        return found if self.segments is None else SegmentedDecider(self.segments, found)
+        return result if self.segments is None else SegmentedDecider(self.segments, result)
 
     @property
     def kind(self) -> str:
@@ -241,10 +241,10 @@ class StudySettings:
     @classmethod
     def from_plain(cls, content: dict[str, Any]) -> StudySettings:
         """Read the settings of plain data; refuse data that are not as they would be written."""
-        found = cls(**plain_data.given(content))
-        if _text(found.plain) != _text(content):
+        result = cls(**plain_data.given(content))
+        if _text(result.plain) != _text(content):
             raise StateError("the settings of a study are not as they would be written")
-        return found
+        return result
 
     def to_json(self) -> str:
         """Write the settings as text."""
@@ -282,10 +282,10 @@ class StudySettings:
             names |= {"window", "silence", "accumulate"}
         if wanted.keys() & {"policy", "segments", "discount", "drift", *ALONG_FEATURES}:
             names |= {"segments", "features", "context", "model", "scale"}
-        found = {name: getattr(self, name) for name in names}
+        result = {name: getattr(self, name) for name in names}
         if "last" in wanted and isinstance(self.policy, Forgetting):
-            found["policy"] = self.policy.policy
-        return found
+            result["policy"] = self.policy.policy
+        return result
 
 
 def _text(content: Any) -> str:

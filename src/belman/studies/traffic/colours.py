@@ -47,7 +47,7 @@ class Colour(NamedTuple):
     dark: str
 
 
-def colour_of(arm: Hashable, place: int) -> Colour:
+def colour_of(arm: Hashable, position: int) -> Colour:
     """The colour of the arm at a place of the register.
 
     >>> colour_of("checkout", 0)
@@ -59,7 +59,7 @@ def colour_of(arm: Hashable, place: int) -> Colour:
     """
     named = NAMED.get(arm.strip().casefold()) if isinstance(arm, str) else None
     if named is None:
-        return Colour(*PALETTE[place % len(PALETTE)])
+        return Colour(*PALETTE[position % len(PALETTE)])
     return Colour(legible(named, LIGHT_PAGE), legible(named, DARK_PAGE))
 
 
@@ -69,9 +69,9 @@ def legible(colour: str, page: str) -> str:
     own = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     for step in range(21):
         shade = [round(part + (towards - part) * step / 20.0) for part in own]
-        found = "#" + "".join(f"{part:02x}" for part in shade)
-        if contrast(found, page) >= LEAST_CONTRAST:
-            return found
+        result = "#" + "".join(f"{part:02x}" for part in shade)
+        if contrast(result, page) >= LEAST_CONTRAST:
+            return result
     raise AssertionError("black and white have contrast with every page")
 
 

@@ -84,13 +84,13 @@ class Course:
         del self.changes[:-MOST_CHANGES]
 
     def _step(self, time: float) -> Step:
-        found = self.steps.get(int(time // self.width))
-        if found is None:
+        result = self.steps.get(int(time // self.width))
+        if result is None:
             self.steps[int(time // self.width)] = Step({})
             if len(self.steps) > MOST_STEPS:
                 self._widen()
-            found = self.steps[int(time // self.width)]
-        return found
+            result = self.steps[int(time // self.width)]
+        return result
 
     def _widen(self) -> None:
         """Make steps wider until they are few, and their counts too."""

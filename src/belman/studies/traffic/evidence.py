@@ -64,8 +64,8 @@ class Draws:
 
     def at(self, number: int) -> Chances | None:
         """Return the chances by which an ask was drawn, if it was drawn by such."""
-        place = bisect_right(self.stages, number, key=lambda stage: stage.number)
-        return self.stages[place - 1].chances if place else None
+        position = bisect_right(self.stages, number, key=lambda stage: stage.number)
+        return self.stages[position - 1].chances if position else None
 
     def add(self, arm: int, chances: Chances, count: int = 1) -> None:
         """An arm was drawn by these chances, once or many times."""
@@ -83,13 +83,13 @@ class Draws:
 
     def test(self, arms: Sequence[Hashable]) -> SampleRatio:
         """Return the test of whether arms fell as their chances say, as far as it has come."""
-        found = SampleRatio(arms)
-        found.counts[: len(self.seen)] = self.seen
-        found.expected[: len(self.meant)] = self.meant
-        found.log_odds = self.log_odds
+        result = SampleRatio(arms)
+        result.counts[: len(self.seen)] = self.seen
+        result.expected[: len(self.meant)] = self.meant
+        result.log_odds = self.log_odds
         if any(self.counts):
-            found.add(_filled(self.counts, len(arms)), _filled(self.chances, len(arms)))
-        return found
+            result.add(_filled(self.counts, len(arms)), _filled(self.chances, len(arms)))
+        return result
 
 
 def _filled(values: Sequence[float], size: int) -> np.ndarray:
@@ -110,8 +110,8 @@ def bets_of(settings: StudySettings) -> ArmBets | None:
     elif ends is not None:
         kind = "range"
     low, high = (0.0, 1.0) if ends is None else ends
-    place = settings.arms.index(settings.control)
-    return ArmBets(len(settings.arms), place, kind, float(low), float(high))
+    position = settings.arms.index(settings.control)
+    return ArmBets(len(settings.arms), position, kind, float(low), float(high))
 
 
 def joined(bets: ArmBets) -> ArmBets | None:

@@ -45,8 +45,8 @@ _DIFFERS = 0.02
 Segment = str
 
 
-def _are_slots(found: list[float]) -> bool:
-    return len(found) in (0, SLOTS) and all(count >= 0.0 for count in found)
+def _are_slots(result: list[float]) -> bool:
+    return len(result) in (0, SLOTS) and all(count >= 0.0 for count in result)
 
 
 class Cost(NamedTuple):
@@ -119,19 +119,19 @@ class Spending:
         """Return what a play at the beginning of the period weighs beside one of now."""
         return _weight(self.now - self.time / self.budget.seconds)
 
-    def costs_of(self, places: Sequence[int], segment: Segment, most: bool) -> list[float]:
+    def costs_of(self, positions: Sequence[int], segment: Segment, most: bool) -> list[float]:
         """Return the expected cost of each arm; one that is not known counts as the cheapest that
         is, so that it is tried, or with `most`, where a limit is kept, as the dearest.
         """
         fade = self._fade()
-        means = {place: max(cost.mean(fade), 0.0) for place, cost in self.costs.items()}
+        means = {position: max(cost.mean(fade), 0.0) for position, cost in self.costs.items()}
         known = (max if most else min)(means.values(), default=_UNKNOWN * self.budget.amount)
-        found = []
-        for place in places:
-            mean = means.get(place, known)
-            own = self.by_segment.get((place, segment)) if segment else None
-            found.append(mean if own is None else max(own.mean(fade, mean), 0.0))
-        return found
+        result = []
+        for position in positions:
+            mean = means.get(position, known)
+            own = self.by_segment.get((position, segment)) if segment else None
+            result.append(mean if own is None else max(own.mean(fade, mean), 0.0))
+        return result
 
     def committed(self, time: float) -> float:
         """Return what is spent in the period of a time, and what open asks of it are expected to
@@ -139,16 +139,20 @@ class Spending:
         """
         if self.budget.period_of(time) > self.now:
             return 0.0
-        found = self.periods.get(self.now)
-        return float(self.open + (Fraction(0) if found is None else found.spent))
+        result = self.periods.get(self.now)
+        return float(self.open + (Fraction(0) if result is None else result.spent))
 
     def affordable(
-        self, time: float, places: Sequence[int], segment: Segment, times: int = 1
+        self, time: float, positions: Sequence[int], segment: Segment, times: int = 1
     ) -> list[int]:
         """Return the arms for which this number of asks fits in the budget."""
         left = self.budget.amount - self.committed(time)
-        costs = self.costs_of(places, segment, most=True)
-        return [place for place, cost in zip(places, costs, strict=True) if times * cost <= left]
+        costs = self.costs_of(positions, segment, most=True)
+        return [
+            position
+            for position, cost in zip(positions, costs, strict=True)
+            if times * cost <= left
+        ]
 
     # The price
 
@@ -199,7 +203,7 @@ class Spending:
         self,
         number: int,
         time: float,
-        place: int,
+        position: int,
         segment: Segment,
         chances: Sequence[float] | None,
         made: Sequence[float] | None,
@@ -219,14 +223,14 @@ class Spending:
         own.low = self.price if is_first else min(own.low, self.price)
         own.high = self.price if is_first else max(own.high, self.price)
         each = (self.budget.amount - self.committed(time)) / self.asks_to_come(time)
-        self.pressure += _pressure(self._mean_cost(place, segment, chances), each)
-        (cost,) = self.costs_of([place], segment, most=True)
+        self.pressure += _pressure(self._mean_cost(position, segment, chances), each)
+        (cost,) = self.costs_of([position], segment, most=True)
         self.expected[number] = cost
         self.open += Fraction(cost)
 
-    def _mean_cost(self, place: int, segment: Segment, chances: Sequence[float] | None) -> float:
+    def _mean_cost(self, position: int, segment: Segment, chances: Sequence[float] | None) -> float:
         """Return what an ask was expected to cost before its arm was drawn."""
-        likely = [(place, 1.0)] if chances is None else list(enumerate(chances))
+        likely = [(position, 1.0)] if chances is None else list(enumerate(chances))
         likely = [(at, chance) for at, chance in likely if chance > 0.0]
         costs = self.costs_of([at for at, _ in likely], segment, most=False)
         return math.fsum(chance * cost for (_, chance), cost in zip(likely, costs, strict=True))
@@ -278,7 +282,7 @@ class Spending:
         self,
         number: int,
         asked: float,
-        place: int,
+        position: int,
         segment: Segment,
         before: Metrics | None,
         after: Metrics | None,
@@ -291,27 +295,27 @@ class Spending:
             self.give_back(number)
         change = Fraction(new or 0.0) - Fraction(old or 0.0)
         self._pay(asked, change)
-        self._learn(asked, place, segment, (new is not None) - (old is not None), change)
+        self._learn(asked, position, segment, (new is not None) - (old is not None), change)
 
-    def spend(self, time: float, place: int | None, cost: float) -> None:
+    def spend(self, time: float, position: int | None, cost: float) -> None:
         """A cost of no ask was told: of an arm, or of none."""
         self._come_to(time)
         self._pay(time, Fraction(cost))
-        if place is not None:
-            self._learn(time, place, "", 1, Fraction(cost))
+        if position is not None:
+            self._learn(time, position, "", 1, Fraction(cost))
 
     def _pay(self, asked: float, change: Fraction) -> None:
         if (own := self.periods.get(self.budget.period_of(asked))) is not None:
             own.spent += change
 
     def _learn(
-        self, asked: float, place: int, segment: Segment, more: int, change: Fraction
+        self, asked: float, position: int, segment: Segment, more: int, change: Fraction
     ) -> None:
         """Count more plays of an arm at the time `asked`, and their cost."""
         weight = _weight(asked / self.budget.seconds - self.now)
-        of_all: list[tuple[dict[Any, Cost], Any]] = [(self.costs, place)]
+        of_all: list[tuple[dict[Any, Cost], Any]] = [(self.costs, position)]
         if segment:
-            of_all.append((self.by_segment, (place, segment)))
+            of_all.append((self.by_segment, (position, segment)))
         for costs, key in of_all:
             costs[key] = costs.get(key, Cost()).changed(more, change, weight)
             if costs[key].n <= 0:

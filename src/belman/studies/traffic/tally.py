@@ -87,10 +87,10 @@ class ArmTally:
     ) -> None:
         """Let a correction change what was kept of the past, each cut by its share of it."""
         kept = {}
-        for place, cut in self.cuts.items():
-            found = cut.changed(family, before, after, share(cut)) if family.adds_up else None
-            if found is not None:
-                kept[place] = found
+        for position, cut in self.cuts.items():
+            result = cut.changed(family, before, after, share(cut)) if family.adds_up else None
+            if result is not None:
+                kept[position] = result
         self.cuts = kept
 
 
@@ -120,8 +120,8 @@ class Tally:
 
     def count(self, one: Counted, learnt: Callable[[], Learnt]) -> None:
         """An outcome was learnt: that of a ticket, of a row, or of past data."""
-        place, reward = one.outcome.arm, one.outcome.reward or 0.0
-        arm = self.arms[place]
+        position, reward = one.outcome.arm, one.outcome.reward or 0.0
+        arm = self.arms[position]
         before = arm.told + arm.past
         self.told += 1
         self.reward += reward
@@ -132,33 +132,33 @@ class Tally:
             arm.told += 1
             if type(one.key) is tuple:
                 arm.observed += 1
-                self.ask(place, one.time)
+                self.ask(position, one.time)
             self.course.earn(one.time, reward)
         arm.cut(before, learnt, one.time, one.key if type(one.key) is int else 0)
         if one.outcome.metrics:
-            self.metrics.count(place, one.outcome.metrics)
+            self.metrics.count(position, one.outcome.metrics)
 
     def observe(
-        self, place: int, time: float, n: int, total: float, learnt: Callable[[], Learnt]
+        self, position: int, time: float, n: int, total: float, learnt: Callable[[], Learnt]
     ) -> None:
         """Many rewards of an arm were learnt at once."""
-        arm = self.arms[place]
+        arm = self.arms[position]
         before = arm.told + arm.past
-        self._add(place, time, n, total)
-        self.ask(place, time, n)
+        self._add(position, time, n, total)
+        self.ask(position, time, n)
         arm.observed += n
         arm.cut(before, learnt, time)
 
-    def _add(self, place: int, time: float, n: int, total: float) -> None:
+    def _add(self, position: int, time: float, n: int, total: float) -> None:
         self.told += n
         self.reward += total
-        self.arms[place].told += n
+        self.arms[position].told += n
         self.course.earn(time, total, n)
 
-    def correct(self, place: int, time: float, n: int, total: float, in_bulk: bool) -> None:
+    def correct(self, position: int, time: float, n: int, total: float, in_bulk: bool) -> None:
         """Rewards count otherwise, with `n` more of them."""
-        arm = self.arms[place]
-        self._add(place, time, n, total)
+        arm = self.arms[position]
+        self._add(position, time, n, total)
         if in_bulk:
             arm.asks += n
             arm.observed += n
@@ -203,9 +203,9 @@ class Tally:
         )
 
     def drift(
-        self, place: int, arm: Hashable, family: Family, now: Learnt, units: Units, risk: float
+        self, position: int, arm: Hashable, family: Family, now: Learnt, units: Units, risk: float
     ) -> Finding:
         """Return whether an arm changed while it was played."""
-        found = Drift(arm, family, now.prior, units)
-        cuts = [cut[:3] for _, cut in sorted(self.arms[place].cuts.items())]
-        return found.resume(now.tells, now.sum, now.belief, cuts).finding(risk)
+        result = Drift(arm, family, now.prior, units)
+        cuts = [cut[:3] for _, cut in sorted(self.arms[position].cuts.items())]
+        return result.resume(now.tells, now.sum, now.belief, cuts).finding(risk)

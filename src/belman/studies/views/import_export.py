@@ -136,8 +136,8 @@ def _metrics_in(event: Event) -> Metrics:
     if event.kind != Kind.CORRECTED:
         return told_in(event)
     body = event.content
-    found = together(body.get("metrics_before", {}), body.get("metrics", {}))
-    return {} if event.reward is None else found
+    result = together(body.get("metrics_before", {}), body.get("metrics", {}))
+    return {} if event.reward is None else result
 
 
 def _asked_with(event: Event, candidates: Callable[[Any], list[Any]]) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def _asked_with(event: Event, candidates: Callable[[Any], list[Any]]) -> dict[st
         return {}
     body = event.content
     if CANDIDATE not in body:
-        found: dict[str, Any] = body.get(CONTEXT, {})
-        return found
+        result: dict[str, Any] = body.get(CONTEXT, {})
+        return result
     among = candidates(body.get(CANDIDATES, [body[CANDIDATE]]))  # past data has one
     return {CONTEXT: body[CONTEXT], CANDIDATES: among, CHOSEN: body.get(CHOSEN, 0)}
 
@@ -221,8 +221,8 @@ def past_data(given: Any, arms: Iterable[Hashable]) -> tuple[list[Row], list[int
     told_with = {}
     for column in (ATTRIBUTES, IN_CONTEXT):
         if column in frame:
-            found = zip(keys, frame.json(column), strict=True)
-            told_with.update({key or i: told for i, (key, told) in enumerate(found) if told})
+            result = zip(keys, frame.json(column), strict=True)
+            told_with.update({key or i: told for i, (key, told) in enumerate(result) if told})
     final = _final(frame, rewards, keys)
     named = ArmTexts(arms).column(frame, "arm", final)
     told = [told_with.get(keys[i] or i) for i in final]
@@ -240,13 +240,13 @@ def _final(frame: Frame, rewards: Sequence[float], tickets: Sequence[Any]) -> li
         words = "of outcomes in bulk a log has sums, which cannot be recorded one by one"
         remedy = "bring them to the other study by observe(…), as they were brought to this one"
         raise SettingError(f"row {events.index('observed') + 1}: {words}: {remedy}")
-    final, places = dict[int, None](), dict[Any, int]()
+    final, positions = dict[int, None](), dict[Any, int]()
     for i, (event, ticket) in enumerate(zip(events, tickets, strict=True)):
         if event == _SO_FAR:
             continue
         if event == "corrected":
-            final.pop(places.get(ticket, -1), None)
+            final.pop(positions.get(ticket, -1), None)
         if not math.isnan(rewards[i]):
             final[i] = None
-            places[ticket] = i
+            positions[ticket] = i
     return list(final)

@@ -230,7 +230,7 @@ def _walk(
             known = len(state.register)
             fold(state, event)
             for arm in state.register[known:]:
-                averages.meet(arm, state.learnt(state.places[arm]).prior)
+                averages.meet(arm, state.learnt(state.positions[arm]).prior)
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
@@ -241,8 +241,8 @@ def _walk(
         same = choice.arm == logged
         weight, reward = 1.0 / event.probability if same else 0.0, rewards[event.number]
         of_chosen, of_logged = averages.of(asking, choice.arm, logged)
-        place = logged if asking.candidates is not None else state.places[logged]
-        rows.append((weight, reward, of_chosen, reward - of_logged, place, turns))
+        position = logged if asking.candidates is not None else state.positions[logged]
+        rows.append((weight, reward, of_chosen, reward - of_logged, position, turns))
         averages.add(asking, logged, reward)
         kept = same and toss() < least / event.probability
         turns += kept
@@ -267,12 +267,12 @@ def _candidates(events: Iterable[Event]) -> dict[int, list[Row]]:
     """Return the candidates of every ask: of all, since one may refer to another that was given
     back.
     """
-    catalogue, found = Catalogue(), {}
+    catalogue, result = Catalogue(), {}
     for event in events:
         kept = event.content.get(CANDIDATES) if event.kind == Kind.ASKED else None
         if kept is not None:
-            found[event.number] = catalogue.take(event.number, kept)
-    return found
+            result[event.number] = catalogue.take(event.number, kept)
+    return result
 
 
 def _asked(state: State, event: Event, candidates: list[Row] | None) -> tuple[Asking, Any]:
@@ -301,8 +301,8 @@ class _Averages:
 
     def of(self, asking: Asking, *arms: Any) -> list[float]:
         every = self._sums.get(None) or (1, 0.0)
-        found = [self._sums.get(("arm", arm)) or every for arm in arms]
-        return [total / n for n, total in found]
+        result = [self._sums.get(("arm", arm)) or every for arm in arms]
+        return [total / n for n, total in result]
 
 
 class _Learnt(_Averages):

@@ -55,7 +55,7 @@ class BulkRows:
         self._in_contexts: list[tuple[int, Outcome]] = []  # by version, or event that brought it
         self._first: dict[tuple[float, ...], Event] = {}  # that brought outcomes with such chances
         self._event: Event | None = None
-        self._places = {arm: place for place, arm in enumerate(settings.arms)}
+        self._positions = {arm: position for position, arm in enumerate(settings.arms)}
         self._versions: dict[int, tuple[Event, Weights]] = {}
         for event, body, closed, counted in walk(settings, events, now):
             for one in (*closed, *counted):
@@ -75,19 +75,19 @@ class BulkRows:
         for cell, count in zip(cells, counts.tolist(), strict=True):
             if cell.version is not None and count:
                 by_version.setdefault(cell.version, []).extend([cell] * count)
-        found: dict[int, list[tuple[Event, float]]] = {}
+        result: dict[int, list[tuple[Event, float]]] = {}
         number = _FIRST
         for version, rows in sorted(by_version.items(), key=lambda one: self._at(one[0])):
             order = words.permutation(len(rows))
-            there = found.setdefault(self._at(version)[0], [])
+            there = result.setdefault(self._at(version)[0], [])
             there += self._asked(version, (rows[i] for i in order), number)
             number += len(rows)
         own = self._in_contexts
         if len(own) > MOST_ROWS:
             own = [own[i] for i in sorted(words.permutation(len(own))[:MOST_ROWS])]
         for at, (version, outcome) in enumerate(own, start=number):
-            found.setdefault(version, []).append(self._asked_in(version, outcome, at))
-        return found
+            result.setdefault(version, []).append(self._asked_in(version, outcome, at))
+        return result
 
     def _asked_in(self, version: int, outcome: Outcome, number: int) -> tuple[Event, float]:
         """The ask of a row in its context."""
@@ -104,8 +104,8 @@ class BulkRows:
         if isinstance(version, tuple):
             return dict(enumerate(version))
         weights = self._versions[version][1]
-        places = (self._places[arm] for arm in weights.arms)
-        return dict(zip(places, weights.weights, strict=True))
+        positions = (self._positions[arm] for arm in weights.arms)
+        return dict(zip(positions, weights.weights, strict=True))
 
     def _at(self, version: int | tuple[float, ...]) -> tuple[int, tuple[float, ...]]:
         """The event that rows of a version follow, and what tells them apart from others there."""
@@ -137,22 +137,22 @@ class BulkRows:
     # The log
 
     def _take(self, event: Event, body: Mapping[str, Any]) -> None:
-        if event.kind == Kind.ARM_ADDED and event.arm == len(self._places):
-            self._places[codec.decode_arm(body["name"])] = len(self._places)
+        if event.kind == Kind.ARM_ADDED and event.arm == len(self._positions):
+            self._positions[codec.decode_arm(body["name"])] = len(self._positions)
         elif event.kind == Kind.PUBLISHED:
             self._versions[event.number] = (event, version_in(event, event.number))
         elif event.kind == Kind.OBSERVED:
-            found = Bulk.of(body)
-            logged = {number: tuple(own) for number, own in found.shares if number < 0}
+            result = Bulk.of(body)
+            logged = {number: tuple(own) for number, own in result.shares if number < 0}
             for own in logged.values():
                 self._first.setdefault(own, event)
-            for i, group in enumerate(found.groups):
+            for i, group in enumerate(result.groups):
                 version = logged.get(group.version or 0, group.version)
-                self._add(group, version, found.values[i] if found.values else ())
+                self._add(group, version, result.values[i] if result.values else ())
         elif event.kind == Kind.ROWS_CORRECTED:
             for row in corrected_in(body):
                 version = row.version if row.chances is None else tuple(row.chances)
-                self._swap(version, self._places[row.arm], row.was, row.reward)
+                self._swap(version, self._positions[row.arm], row.was, row.reward)
 
     def _add(
         self,
@@ -188,8 +188,8 @@ class BulkRows:
             elif outcome.context is None:
                 self._cells[_Cell(version, outcome.arm, one.outcome.reward)] += 1
             elif version is not None and outcome.chances is not None:
-                places = (self._places[arm] for arm in self._versions[version][1].arms)
-                if min(outcome.chances[place] for place in places) > 0.0:
+                positions = (self._positions[arm] for arm in self._versions[version][1].arms)
+                if min(outcome.chances[position] for position in positions) > 0.0:
                     self._in_contexts.append((version, outcome))
 
     def _swap(

@@ -114,7 +114,7 @@ class StudyReport(Report):
     @property
     def state(self) -> str:
         """How the study stands, in a word; what needs a person comes first."""
-        if any(found.alarm for found in self.findings):
+        if any(result.alarm for result in self.findings):
             return "wrong"
         if self.paused:
             return "paused"
@@ -129,12 +129,12 @@ class StudyReport(Report):
         dict
             Its parts by name.
         """
-        found, used = super().to_dict(), sentences.words(self)
-        rows = zip(found["arms"], self.arms, strict=True)
+        result, used = super().to_dict(), sentences.words(self)
+        rows = zip(result["arms"], self.arms, strict=True)
         return {
             "name": self.name,
             "state": self.state,
-            **found,
+            **result,
             "words": used._asdict(),
             "conversions": self.conversions,
             "arms": [{**row, **self.traffic[arm.arm].to_dict()} for row, arm in rows],
@@ -173,9 +173,9 @@ def report_of(
     if against is not None and against not in known.arms:
         notes = (f"Control {against!r} is not played any more: nothing is compared with it.",)
         against = None
-    places = [state.places[arm] for arm in known.arms]
+    positions = [state.positions[arm] for arm in known.arms]
     bets = state.tally.bets if against is not None and against == settings.control else None
-    found = report(
+    result = report(
         known,
         against,
         level,
@@ -183,14 +183,14 @@ def report_of(
         findings(state, now, most),
         most,
         bets=bets,
-        places=places,
+        positions=positions,
     )
-    if why := _without_guarantee(state, found):
+    if why := _without_guarantee(state, result):
         notes = (*notes, f"The verdict beside {against} has no guarantee by bets: {why}.")
     if most is not None and len(known.arms) > most:
         of = f"the {most} arms that are most likely the best"
         notes = (*notes, f"Lift and intervals at any look are given for {of}.")
-    traffic = {arm: _traffic(state, place) for place, arm in enumerate(state.register)}
+    traffic = {arm: _traffic(state, position) for position, arm in enumerate(state.register)}
     tally = state.tally
     told = sum(arm.told for arm in tally.arms)
     if told and (never := sorted(set(state.guards.limits) - tally.metrics.names)):
@@ -198,8 +198,8 @@ def report_of(
         notes = (*notes, f"The guard watches nothing, since {words}")
     notes = (*notes, *islice(_cautions(state), MOST_CAUTIONS))
     earnt = tally.reward - tally.past_sum
-    share, unsaid = None, no_share(state, found)
-    best = found.arms[0].expected + found.arms[0].expected_loss
+    share, unsaid = None, no_share(state, result)
+    best = result.arms[0].expected + result.arms[0].expected_loss
     if not unsaid and (share := attained(known, best, told, earnt)):
         notes = (*notes, share.sentence)
     elif unsaid and known.plays.any():
@@ -208,9 +208,9 @@ def report_of(
     if spending is not None:
         alone = "The verdict is of rewards alone: what arms cost is not in it."
         notes = (*notes, f"{_BUDGET}{budget_views.sentence(spending, now)} {alone}")
-    plain = {one.name: getattr(found, one.name) for one in fields(found)}
+    plain = {one.name: getattr(result, one.name) for one in fields(result)}
     return StudyReport(
-        **{**plain, "notes": (*found.notes, *notes)},
+        **{**plain, "notes": (*result.notes, *notes)},
         name=name,
         number=state.number,
         time=now,
@@ -227,8 +227,11 @@ def report_of(
         budget=None if spending is None else budget_views.row(spending, now),
         spent=None if spending is None else budget_views.table(spending),
         goal=settings.goal,
-        promise=promise(state, found.rule),
-        retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
+        promise=promise(state, result.rule),
+        retired={
+            state.register[position]: traffic[state.register[position]]
+            for position in state.retired
+        },
     )
 
 
@@ -241,12 +244,12 @@ def _cautions(state: State) -> Iterator[str]:
             yield f"By the published weights{of} {caution}."
 
 
-def no_share(state: State, found: Report) -> str:
+def no_share(state: State, result: Report) -> str:
     """Why what was earned is not told as a share of the attainable, where that would be wrong."""
     settings = state.settings
     if settings.has_contexts:
         return "the best arm depends on the context"
-    changed = any(one.question == "drift" and one.alarm for one in found.findings)
+    changed = any(one.question == "drift" and one.alarm for one in result.findings)
     if changed or state.decider.known().faded:
         return "means may change over time, and with them the best arm"
     if settings.window is not None:
@@ -260,12 +263,12 @@ def no_share(state: State, found: Report) -> str:
     return ""
 
 
-def _without_guarantee(state: State, found: Report) -> str:
+def _without_guarantee(state: State, result: Report) -> str:
     """Why the chances by which arms were drawn do not say how they compare with control."""
     settings = state.settings
-    if found.control is None or found.bets_on or not any(arm.plays for arm in found.arms):
+    if result.control is None or result.bets_on or not any(arm.plays for arm in result.arms):
         return ""
-    if found.control != settings.control:
+    if result.control != settings.control:
         return f"bets are kept beside {settings.control}"
     if state.tally.bets is None:
         return f"they are kept for {MOST_ARMS} arms at most"
@@ -292,12 +295,12 @@ def promise(state: State, rule: StopRule) -> str:
     return f"{shared} Stops are wrong in at most {risk} of studies, {pairs}however often one looks."
 
 
-def _traffic(state: State, place: int) -> Traffic:
-    own, total = state.tally.arms[place], sum(arm.asks for arm in state.tally.arms)
-    out = state.learnt(place).pending
+def _traffic(state: State, position: int) -> Traffic:
+    own, total = state.tally.arms[position], sum(arm.asks for arm in state.tally.arms)
+    out = state.learnt(position).pending
     share = own.asks / total if total else 0.0
-    colour = colour_of(state.register[place], place)
-    return Traffic(place, colour, own.asks, own.told, out, share)
+    colour = colour_of(state.register[position], position)
+    return Traffic(position, colour, own.asks, own.told, out, share)
 
 
 def late_outcomes(state: State) -> Finding | None:
@@ -317,7 +320,7 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
     played most often are asked whether they changed, all of them at one risk.
     """
     register, counts = state.register, state.tally
-    found: list[Finding | None] = [counts.sample_ratio(register)]
+    result: list[Finding | None] = [counts.sample_ratio(register)]
     out, late = [0] * len(register), [0] * len(register)
     settings = state.settings
     awaited = settings.window is None
@@ -325,16 +328,20 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         if type(key) is int:
             out[one.arm] += 1
             late[one.arm] += awaited and one.time + LATE <= now
-    found.append(counts.missing(register, out, late))
-    found.append(late_outcomes(state))
+    result.append(counts.missing(register, out, late))
+    result.append(late_outcomes(state))
     decider, known = state.decider, state.decider.known()
     if known.faded:
         followed = "Arms may change over time: this study follows them."
-        found.append(Finding("drift", False, 1.0, followed))
+        result.append(Finding("drift", False, 1.0, followed))
     elif not settings.has_contexts and not no_mixture(decider.family):  # contexts shift
-        places = [state.places[arm] for arm in state.arms if counts.arms[state.places[arm]].cuts]
-        for place in sorted(sorted(places, key=lambda place: -counts.arms[place].asks)[:most]):
-            arm, risk = register[place], RISK / len(places)
+        positions = [
+            state.positions[arm] for arm in state.arms if counts.arms[state.positions[arm]].cuts
+        ]
+        for position in sorted(
+            sorted(positions, key=lambda position: -counts.arms[position].asks)[:most]
+        ):
+            arm, risk = register[position], RISK / len(positions)
             now_known = decider.learnt(arm)
-            found.append(counts.drift(place, arm, decider.family, now_known, known.units, risk))
-    return [one for one in found if one is not None]
+            result.append(counts.drift(position, arm, decider.family, now_known, known.units, risk))
+    return [one for one in result if one is not None]

@@ -56,12 +56,12 @@ class _Sides:
     def __init__(self, state: State, by: str, pair: tuple[int, int]) -> None:
         scale = self.scale = state.decider.scale
         self.by, self.pair, self.family = by, pair, state.decider.family
-        self.places, self.outcomes = state.places, dict[Any, Outcome]()
-        self.priors = {place: state.learnt(place).prior for place in pair}
-        self.found = defaultdict[str, tuple[_Side, _Side]](lambda: (_Side(scale), _Side(scale)))
+        self.positions, self.outcomes = state.positions, dict[Any, Outcome]()
+        self.priors = {position: state.learnt(position).prior for position in pair}
+        self.result = defaultdict[str, tuple[_Side, _Side]](lambda: (_Side(scale), _Side(scale)))
 
-    def of(self, value: str, place: int) -> _Side:
-        return self.found[value][self.pair.index(place)]
+    def of(self, value: str, position: int) -> _Side:
+        return self.result[value][self.pair.index(position)]
 
     def take(
         self,
@@ -85,42 +85,42 @@ class _Sides:
             for row in corrected_in(body):
                 self.correct(row)
 
-    def tell(self, attributes: Attributes, place: int, reward: float | None) -> None:
+    def tell(self, attributes: Attributes, position: int, reward: float | None) -> None:
         """An outcome counted for itself."""
-        if place in self.pair and reward is not None:
-            self.of(attributes.get(self.by, NONE), place).tell(reward)
+        if position in self.pair and reward is not None:
+            self.of(attributes.get(self.by, NONE), position).tell(reward)
 
-    def observe(self, found: Bulk) -> None:
+    def observe(self, result: Bulk) -> None:
         """A batch of rows counted, with attributes or by the weights of a segment."""
-        for part in found.by:
+        for part in result.by:
             if part.name == self.by and part.arm in self.pair:
                 self.of(part.value, part.arm).add(part.n, np.array(part.learned))
-        for context, place, n, total, squares in found.contexts:
-            if self.by in context and place in self.pair:
-                prior, family = self.priors[place], self.family
+        for context, position, n, total, squares in result.contexts:
+            if self.by in context and position in self.pair:
+                prior, family = self.priors[position], self.family
                 after = family.update_many(prior, n, total, squares)
                 learned = family.additive(after) - family.additive(prior)
-                self.of(_words(context)[self.by], place).add(n, learned)
+                self.of(_words(context)[self.by], position).add(n, learned)
 
     def correct(self, row: RowCorrection) -> None:
         """A row counts otherwise, if it is said in which segment it came."""
-        place = self.places[row.arm]
-        if place in self.pair and row.attributes is not None:
-            side = self.of(row.attributes.get(self.by, NONE), place)
+        position = self.positions[row.arm]
+        if position in self.pair and row.attributes is not None:
+            side = self.of(row.attributes.get(self.by, NONE), position)
             was = np.array([self.scale.inward(row.was)])
-            side.add(-1, -taught(self.family, self.priors[place], was))
-            self.tell(row.attributes, place, row.reward)
+            side.add(-1, -taught(self.family, self.priors[position], was))
+            self.tell(row.attributes, position, row.reward)
 
     def largest(self) -> dict[str, tuple[_Side, _Side]]:
         """The largest segments, and the others as one, of those that have both arms."""
-        sizes = Counter({value: a.n + b.n for value, (a, b) in self.found.items()})
+        sizes = Counter({value: a.n + b.n for value, (a, b) in self.result.items()})
         kept = {value for value, _ in sizes.most_common(MOST)}
-        for value in sorted(set(self.found) - kept):
-            for side, more in zip(self.found[OTHERS], self.found.pop(value), strict=True):
+        for value in sorted(set(self.result) - kept):
+            for side, more in zip(self.result[OTHERS], self.result.pop(value), strict=True):
                 side.rewards += more.rewards
                 side.add(more.n, more.learned)
         return {
-            value: pair for value, pair in sorted(self.found.items()) if pair[0].n and pair[1].n
+            value: pair for value, pair in sorted(self.result.items()) if pair[0].n and pair[1].n
         }
 
 
@@ -140,23 +140,25 @@ def _words(context: Mapping[str, Any]) -> Attributes:
     return {name: NONE if value is None else str(value) for name, value in context.items()}
 
 
-def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: Report) -> Segments:
+def segments_of(
+    state: State, log: Iterable[Event], now: float, by: str, result: Report
+) -> Segments:
     """The leader beside control, or beside the runner-up, in every segment that has both.
 
     What every ticket and row counts as by now is taken from the log, corrections included; a
     discount does not fade it.
     """
     check_known(by, divides(state))
-    if found.others == 0:
+    if result.others == 0:
         raise SettingError(f"by={by!r}: there is one arm, and nothing to compare it with")
-    mine, other = compared(found)
-    sides = _Sides(state, by, (state.places[mine], state.places[other]))
+    mine, other = compared(result)
+    sides = _Sides(state, by, (state.positions[mine], state.positions[other]))
     for step in walk(state.settings, (one for one in log if one.number <= state.number), now):
         sides.take(*step)
     both = sides.largest()
     if not both:
         raise SettingError(f"no {by} has rewards of both {mine!r} and {other!r} yet")
-    family, priors = state.decider.family, [sides.priors[place] for place in sides.pair]
+    family, priors = state.decider.family, [sides.priors[position] for position in sides.pair]
     beliefs = {
         value: (a.belief(family, priors[0]), b.belief(family, priors[1]))
         for value, (a, b) in both.items()

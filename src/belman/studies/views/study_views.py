@@ -123,7 +123,7 @@ class StudyViews:
                 return state.number, state.book.tickets, 0, 0
             now = self._replica.now()
             out, rows = state.book.waiting(now)
-            cell = state.early.law.cell(now) if state.early and out else 0
+            cell = state.early.distribution.cell(now) if state.early and out else 0
             return state.number, out, cell, rows
 
         return self._replica.look(read)
@@ -198,8 +198,8 @@ class StudyViews:
             asking = None
             if context is not None or candidates is not None:
                 asking = _looked_at(state, context, candidates)
-            found = state.decider.beliefs(asking, checked)
-            return Table(found.columns, state.waits or "") if asking is None else found
+            result = state.decider.beliefs(asking, checked)
+            return Table(result.columns, state.waits or "") if asking is None else result
 
         return self._replica.look_now(read)
 
@@ -248,10 +248,10 @@ class StudyViews:
         checked = validate.check_level(level)
         shown = None if most is None else validate.check_count(most)
         state, now = self.copied()
-        found = report_of(state, self.name, now, checked, control, shown)
+        result = report_of(state, self.name, now, checked, control, shown)
         if by is None:
-            return found
-        return replace(found, segments=segments_of(state, self.events(), now, by, found))
+            return result
+        return replace(result, segments=segments_of(state, self.events(), now, by, result))
 
     def verdict(self) -> Verdict:
         """Return what the rule `stop_when` says now; by default `belman.measures.Separated(0.05)`
@@ -265,11 +265,11 @@ class StudyViews:
         """
 
         def read(state: State) -> Verdict:
-            found, late = standing(state).verdict, late_outcomes(state)
+            result, late = standing(state).verdict, late_outcomes(state)
             return (
-                found
+                result
                 if late is None
-                else replace(found, sentence=f"{found.sentence}. {late.sentence}")
+                else replace(result, sentence=f"{result.sentence}. {late.sentence}")
             )
 
         return self._replica.look_now(read)
@@ -333,7 +333,7 @@ class StudyViews:
 
         def read(state: State) -> list[Hashable]:
             asking = _looked_at(state, context, None)
-            return [state.register[place] for place in affordable(state, 1, asking, now)]
+            return [state.register[position] for position in affordable(state, 1, asking, now)]
 
         return self._replica.look_now(read)
 
@@ -426,11 +426,11 @@ class StudyViews:
         StudyError
             If the study has no segments.
         """
-        found = self.contexts()
-        if "segments" not in found:
+        result = self.contexts()
+        if "segments" not in result:
             words = "open_study(…, segments=[…]) makes one with such"
             raise StudyError(f"this study has no segments: {words}")
-        return found["segments"]
+        return result["segments"]
 
     def changes(self) -> Table:
         """Return the changes of the world that the policy noticed (`drift`): at which turn, which
@@ -478,7 +478,7 @@ class StudyViews:
         UnknownTicketError
             If no ask had this key.
         """
-        return [ticket for _, ticket in self._asked(key, lambda place: f"{key}/{place}")]
+        return [ticket for _, ticket in self._asked(key, lambda position: f"{key}/{position}")]
 
     def asked_slots(self, key: str) -> dict[str, Ticket]:
         """Return the tickets that a request for slots with this idempotency key was given.
@@ -498,17 +498,17 @@ class StudyViews:
         UnknownTicketError
             If no request had this key.
         """
-        found = self._asked(key, lambda place: f"{key_of(key, place)}/0")
-        return {event.content.get(SLOT, ""): ticket for event, ticket in found}
+        result = self._asked(key, lambda position: f"{key_of(key, position)}/0")
+        return {event.content.get(SLOT, ""): ticket for event, ticket in result}
 
     def _asked(self, key: str, named: Callable[[int], str]) -> Iterator[tuple[Event, Ticket]]:
         """Yield the asks of a request, each by its place under a key of its own."""
 
         def read(transaction: Transaction) -> list[Event]:
-            found: list[Event] = []
-            while event := self._replica.log.find(transaction, "key", named(len(found))):
-                found.append(event)
-            return found
+            result: list[Event] = []
+            while event := self._replica.log.find(transaction, "key", named(len(result))):
+                result.append(event)
+            return result
 
         register = self._replica.look(lambda state: list(state.register))
         events = self.storage.run(read, write=False)

@@ -1,4 +1,5 @@
-"""Beta and Student laws, their chances and quantiles: SciPy's in the middle, ours in the tails.
+"""Beta and Student distributions, their chances and quantiles: SciPy's in the middle, ours in the
+tails.
 
 Far from the middle F is the density times a continued fraction of a few dozen terms, so ln F and
 its slope are known even where F underflows; and ln F is concave in the logit of x, so Newton from
@@ -31,7 +32,7 @@ _LARGE = 1e4  # parameters from which a quantile is polished
 _MANY = 1e3  # parameters from which SciPy is asked beside whole numbers
 _BESIDE = 1.0 + 2.0**-52
 _TINY = 1e-290
-_HUGE = 1e150  # x² of Student's law overflows soon after
+_HUGE = 1e150  # x² of Student's distribution overflows soon after
 _FLOOR = -700.0  # under this logit x underflows, and ln F is a straight line
 _TERMS = 40
 _STEPS = 100
@@ -151,7 +152,7 @@ def _student_tail(freedom, level):
 
 @kernel
 def student_quantile(freedom, level):
-    """The x with chance `level` below it under Student's law."""
+    """The x with chance `level` below it under Student's distribution."""
     x = _student_quantile(freedom, level)
     if 0.0 < level < _DEEP or x < -_HUGE:
         return _student_tail(freedom, level)
@@ -160,7 +161,9 @@ def student_quantile(freedom, level):
 
 @kernel
 def student_cdf(freedom, x):
-    """The chance below x under Student's law; where x² overflows, the tail's leading term."""
+    """The chance below x under Student's distribution; where x² overflows, the tail's leading
+    term.
+    """
     if abs(x) < _HUGE:
         return _student_cdf(freedom, x)
     half = 0.5 * freedom

@@ -1,4 +1,4 @@
-"""The distribution of the delays within a window, learnt from what is told: `DelayLaw`."""
+"""The distribution of the delays within a window, learnt from what is told: `DelayDistribution`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Calls(NamedTuple):
 
 
 @dataclass
-class DelayLaw:
+class DelayDistribution:
     """The distribution F of the delays with which successes are told, for arms numbered from 0.
 
     A success is told at most `window` seconds after its ask, a failure never. The distribution is
@@ -67,11 +67,11 @@ class DelayLaw:
     more (`alarm` says why). Times are seconds on any clock. What is kept are counts on a grid, so
     that memory and time do not grow with the number of tickets.
 
-    >>> law = DelayLaw(window=7200.0, arms=2)
+    >>> distribution = DelayDistribution(window=7200.0, arms=2)
     >>> for second in range(100):
-    ...     law.asked(second % 2, float(second))
-    >>> law.told(0, 10.0, 600.0)
-    >>> successes, failures, doubt = law.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
+    ...     distribution.asked(second % 2, float(second))
+    >>> distribution.told(0, 10.0, 600.0)
+    >>> successes, failures, doubt = distribution.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
     >>> round(float(successes), 2), round(float(failures), 1)  # of arm 0: 1 told, 49 silent
     (0.92, 22.4)
     """
@@ -114,7 +114,7 @@ class DelayLaw:
         counts = self.counted
         cdf, doubt = np.zeros(CELLS + 1), np.zeros(CELLS + 1)
         beliefs, out = np.zeros((self.arms, 2)), np.zeros((self.arms, 3))
-        law = {"counts": counts, "cdf": cdf, "doubt": doubt}
+        distribution = {"counts": counts, "cdf": cdf, "doubt": doubt}
         return _Calls(
             cdf,
             beliefs,
@@ -124,8 +124,8 @@ class DelayLaw:
             entry(count_closed).hold(LATER, counts=counts),
             entry(difference_found).hold(LATER, counts=counts),
             entry(advance).hold(LATER, counts=counts),
-            entry(estimate).hold(LATER, prior=self.prior, **law),
-            entry(_count_open).hold(LATER, beliefs=beliefs, out=out, **law),
+            entry(estimate).hold(LATER, prior=self.prior, **distribution),
+            entry(_count_open).hold(LATER, beliefs=beliefs, out=out, **distribution),
         )
 
     # What happens
@@ -194,9 +194,9 @@ class DelayLaw:
         """Whether its counts are those of these open tickets: the arm of each, when it was asked
         for, and when its success was told, if it was.
 
-        >>> law = DelayLaw(60.0, arms=2)
-        >>> law.asked(1, 5.0)
-        >>> law.is_of([(1, 5.0, None)]), law.is_of([(0, 5.0, None)])
+        >>> distribution = DelayDistribution(60.0, arms=2)
+        >>> distribution.asked(1, 5.0)
+        >>> distribution.is_of([(1, 5.0, None)]), distribution.is_of([(0, 5.0, None)])
         (True, False)
         """
         counts, blank = self.counted, Counts.blank(self.arms)

@@ -1,8 +1,8 @@
-"""Gamma and Normal laws: SciPy's except for two tails (density times continued fraction).
+"""Gamma and Normal distributions: SciPy's except for two tails (density times continued fraction).
 
 Ours are the lower tail of shapes over 1e5, where SciPy 1.17 stops its series after 2,000 terms (P
 is 74 % off at a shape of 1e9, the quantile 7e-6), and chances above x under 1e-12, where it loses
-digits of the density. Accuracy: see `beta_law`.
+digits of the density. Accuracy: see `beta_distribution`.
 """
 
 from __future__ import annotations
