@@ -120,6 +120,6 @@ def graded(answer, item): return float(answer)
 
 def test_a_project_without_races_notices_nothing(run):
     result = run(text="def test_plain(): pass\ndef test_scored(score): pass")
-    assert result.parseoutcomes() == {"passed": 1, "errors": 1}
+    result.assert_outcomes(passed=1, errors=1)
     assert "== races ==" not in result.stdout.str()
     result.stdout.fnmatch_lines(["*score is for tests with @pytest.mark.race*"])

@@ -73,7 +73,7 @@ def test_a_change_of_a_source_is_seen(tmp_path):
     """
     assert finish(start(script, **environment)) == ["0.25"]
     assert compiled(kept) == 1
-    changed = sources / "belman/special/beta_law.py"
+    changed = sources / "belman/special/beta_distribution.py"
     text = changed.read_text()
     line = "    x = _beta_quantile(beside * a, beside * b, level)\n"
     assert text.count(line) == 1
@@ -151,7 +151,7 @@ def test_what_a_users_kernels_take_from_the_package_counts(tmp_path):
         assert {
             "belman.special",
             "belman.special.gamma_functions",
-            "belman.special.beta_law",
+            "belman.special.beta_distribution",
         } <= cache._closure(["taking"])
         assert not {"math", "numpy", "numba"} & cache._closure(["taking"])
     finally:

@@ -76,7 +76,7 @@ def test_separators(text, names):
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("given", "result"),
     [
         (["1", " 2.5 ", "-1e3", "+.5"], [1.0, 2.5, -1000.0, 0.5]),
         (["TRUE", "no", "Yes", "false", "1"], [1.0, 0.0, 1.0, 0.0, 1.0]),
@@ -88,7 +88,7 @@ def test_numbers(given, result):
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("given", "result"),
     [
         (["0,5", "1"], [0.5, 1.0]),
         (["1.234,5", "1.234", "12.345.678,9"], [1234.5, 1234.0, 12345678.9]),
@@ -110,7 +110,7 @@ def test_numbers_that_are_of_two_minds_are_refused(given):
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("given", "result"),
     [
         (["€1,299.00", "€5", "-$0.50", "$-3"], [1299.0, 5.0, -0.5, -3.0]),
         (["1.299,00 €", "5,5 €", "12 EUR"], [1299.0, 5.5, 12.0]),

@@ -168,11 +168,11 @@ def test_the_first_design_stays(tmp_path, monkeypatch):
     later = Store._result
 
     def slow(self, *given):
-        monkeypatch.setattr(Store, "_found", later)
+        monkeypatch.setattr(Store, "_result", later)
         belman.simulate(**{**SMALL, "seed": 8}, store=store)
         later(self, *given)
 
-    monkeypatch.setattr(Store, "_found", slow)
+    monkeypatch.setattr(Store, "_result", slow)
     with pytest.raises(StateError, match="belongs to another design: it differs in seed"):
         belman.simulate(**SMALL, store=store)
 

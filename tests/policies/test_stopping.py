@@ -31,7 +31,7 @@ worst = {}
 for name in FAMILIES:
     for family, sign in ((member(name), 1.0), (Mirror(member(name)), -1.0)):
         rng = np.random.default_rng(1)
-        for case in range(2 if family.mean_fixes_law else 6):
+        for case in range(2 if family.mean_fixes_distribution else 6):
             counts = rng.integers(4, 60, 4)
             scaled = name in ("exponential", "gamma", "gaussian", "gaussian-unknown")
             scales = np.exp(rng.normal(0.0, 0.3, 4)) if scaled else np.ones(4)
@@ -56,7 +56,8 @@ for name in FAMILIES:
                     d, constants = family.kernels.d, family.constants
                     apart = [d(constants, means[i], x, spreads[i]) for i in (a, b)]
                     return ledger.plays[a] * apart[0] + ledger.plays[b] * apart[1]
-                points = 13 if family.mean_fixes_law else 201  # one lowest point, or perhaps two
+                # one lowest point, or perhaps two
+                points = 13 if family.mean_fixes_distribution else 201
                 grid = np.linspace(means[b], means[a], points)[1:-1]
                 start = int(np.argmin([total(x) for x in grid]))
                 ends = np.linspace(means[b], means[a], points)[[start, start + 2]]

@@ -79,8 +79,8 @@ def test_open_study_takes_every_setting_and_none_is_given_by_default():
 def test_the_reference_has_the_sentence_of_every_setting():
     """It is made of docstrings, and that of `open_study` lists them all."""
     text = inspect.getdoc(open_study)
-    assert [name for name in SENTENCES if f"- `{name}`: {SENTENCES[name]}" not in text] == []
-    assert [name for name in AROUND if f"- `{name}`: " not in text] == []
+    assert [name for name in SENTENCES if f"\n{name}\n    {SENTENCES[name]}" not in text] == []
+    assert [name for name in AROUND if f"\n{name}\n    " not in text] == []
     for sentence in SENTENCES.values():
         assert sentence[0].isupper()
         assert sentence.endswith(".")

@@ -73,6 +73,7 @@ class AgentViews:
     def clipped(self) -> int:
         """How many rewards lay beyond the range and were taken for its end (`clip=True`).
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], range=(0, 100), clip=True, seed=7)
         >>> agent.tell("blue", 250)
         >>> agent.clipped
@@ -125,6 +126,7 @@ class AgentViews:
         Table
             A row for each arm, candidate or point.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("blue", 1)
         >>> print(agent.beliefs())
@@ -158,6 +160,7 @@ class AgentViews:
         Table
             A row for each arm or candidate.
 
+        >>> from belman import Agent
         >>> from belman import BelMan
         >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
         >>> agent.tell("blue", 1); agent.tell("red", 0)
@@ -178,6 +181,7 @@ class AgentViews:
         Table
             The last 64 changes.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], drift="auto", seed=7)
         >>> for reward in [1] * 40 + [0] * 20:
         ...     agent.tell("blue", reward)
@@ -193,6 +197,7 @@ class AgentViews:
         pooled belief, which is that of one arm with every reward; under the paper's rule the
         barycentre.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for arm, reward in [("blue", 1), ("blue", 1), ("red", 0), ("red", 1), ("red", 0)]:
         ...     agent.tell(arm, reward)
@@ -230,6 +235,7 @@ class AgentViews:
         dict
             Weights by arm, which add up to 1.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
         >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
         {'blue': 0.749, 'red': 0.251}
@@ -269,6 +275,7 @@ class AgentViews:
         Table
             A row for each feature, the largest first.
 
+        >>> from belman import Agent
         >>> agent = Agent(features=["price"], model="linear", seed=7)
         >>> for price in (3.0, 5.0, 9.0, 4.0):
         ...     agent.tell(agent.ask(candidates=[{"price": price}]), 10.0 - price)
@@ -315,6 +322,7 @@ class AgentViews:
         Table
             A row for each strength.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "green"], segments=("country",))
         >>> agent.strengths()["weight"][0]
         0.1
@@ -365,6 +373,7 @@ class AgentViews:
             The numbers of the point, the expected reward there, and its credible interval.
 
         >>> import belman
+        >>> from belman import Agent
         >>> agent = Agent(space=belman.Box(price=(5, 20)), seed=7)
         >>> for _ in range(30):
         ...     point = agent.ask()
@@ -392,6 +401,7 @@ class AgentViews:
         arm, or a list of arms
             A list where `m` is above 1.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
         >>> agent.recommend()
@@ -425,6 +435,7 @@ class AgentViews:
         float
             From 0 to 1.
 
+        >>> from belman import Agent
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for reward in [1] * 20:
         ...     agent.tell("blue", reward); agent.tell("red", 1 - reward)
@@ -488,6 +499,7 @@ class AgentViews:
         Report
             The report as a table, as data and in one sentence.
 
+        >>> from belman import Agent
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
         >>> print(agent.report().sentence)
@@ -506,6 +518,7 @@ class AgentViews:
         Verdict
             Whether the question is decided, and a sentence.
 
+        >>> from belman import Agent
         >>> from belman.measures import Separated
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], start=start, stop_when=Separated(0.05), seed=7)

@@ -184,9 +184,9 @@ class Column(NamedTuple):
 
         >>> frame = Frame("x.csv", {"age": ["31", "", "31"], "at": ['{"city": "Rome"}', "", ""]})
         >>> Column.of(frame, "age", float)
-        Column(values=[31.0, None], places=array([0, 1, 0]))
+        Column(values=[31.0, None], positions=array([0, 1, 0]))
         >>> Column.of(frame, "at", list, True, "city")
-        Column(values=['Rome', None], places=array([0, 1, 1]))
+        Column(values=['Rome', None], positions=array([0, 1, 1]))
         """
         cells = frame.cells(name)
         is_text = deep and frame.typed

@@ -333,7 +333,7 @@ class Weights:
 
         Parameters
         ----------
-        found
+        result
             What `described` returned.
 
         Returns

@@ -24,8 +24,9 @@ B(θ) = ln(e^λ − 1) and a belief of no known form:
 ...     return x
 >>> class OrderSizes(OneParameter):
 ...     name, support = "order-sizes", "whole numbers from 1 up"
-...     reward_distribution = RewardDistribution(statistic, log_partition, mean, quantile,
-slope=mean)
+...     reward_distribution = RewardDistribution(
+...         statistic, log_partition, mean, quantile, slope=mean
+...     )
 ...     statistic_range, mean_range = (1.0, math.inf), (1.0, math.inf)
 ...     def supports(self, reward):
 ...         return reward >= 1.0 and reward == math.floor(reward)
@@ -301,6 +302,7 @@ class OneParameter(Family):
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
+        """By quadrature, for this distribution of rewards and these constants."""
         return generic_kernels(self.reward_distribution, " ".join(self.constant_names))
 
     @property

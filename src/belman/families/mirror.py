@@ -133,6 +133,7 @@ class Mirror(Family):
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
+        """Those of the family, with rewards counted from the other end."""
         return mirrored(self.of.kernels)
 
     @property

@@ -197,8 +197,8 @@ def tabulated(family: Family, beliefs: Floats) -> tuple[MeanDistributions, Float
     >>> shop = Money(typical=30.0)
     >>> belief = np.array([30.5, 970.5, 3.4, 30.05, 18.0, 19.0])
     >>> distributions, tables = tabulated(shop, belief[None, :])
-    >>> mine, own = distributions.mean_intervals(tables, 0.025), shop.mean_intervals(belief[None,
-    :], 0.025)
+    >>> mine = distributions.mean_intervals(tables, 0.025)
+    >>> own = shop.mean_intervals(belief[None, :], 0.025)
     >>> round(float(mine[0][0]), 3), round(float(own[0][0]), 3)
     (0.897, 0.897)
     """

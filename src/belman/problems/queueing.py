@@ -209,9 +209,9 @@ def queue(
         Jobs per turn of each server, from 0 to 1; a matrix has a row for each queue.
     arrivals
         Jobs per turn that come to each queue.
-    arrival_law
+    arrival_distribution
         The distribution of arrivals in a turn: "poisson" or "bernoulli".
-    service_law
+    service_distribution
         "bernoulli" (a trial every turn), "geometric" or "exponential" (a job holds its server for a
         random time of mean 1/rate, and players learn times).
     weighting
@@ -237,8 +237,8 @@ def queue(
     2
     """
     for name, given, known in (
-        ("arrival_law", arrival_distribution, list(ARRIVAL_DISTRIBUTIONS)),
-        ("service_law", service_distribution, list(SERVICE_DISTRIBUTIONS)),
+        ("arrival_distribution", arrival_distribution, list(ARRIVAL_DISTRIBUTIONS)),
+        ("service_distribution", service_distribution, list(SERVICE_DISTRIBUTIONS)),
         ("weighting", weighting, ["none", "length"]),
         ("matching", matching, ["weight", "favourites"]),
     ):
