@@ -265,7 +265,7 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
         return self._look("beliefs", level=level, **in_context(context, candidates))
 
     def contexts(self) -> dict[str, dict[str, list[Any]]]:
-        """Return what is known by context.
+        """Return the beliefs by context.
 
         Returns
         -------

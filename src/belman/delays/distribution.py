@@ -1,4 +1,4 @@
-"""The distribution of the delays within a window, learnt from what is told: `DelayDistribution`."""
+"""The distribution of the delays within a window, learnt from told delays: `DelayDistribution`."""
 
 from __future__ import annotations
 

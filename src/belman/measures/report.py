@@ -345,7 +345,7 @@ def report(
     bets: ArmBets | None = None,
     positions: Sequence[int] | None = None,
 ) -> Report:
-    """Make the report of what is known, beside a control if there is one.
+    """Report on every arm, beside a control if there is one.
 
     Of very many arms only some get lifts and intervals that hold at any look, which take longest to
     find.

@@ -100,8 +100,8 @@ def add_products(root, first, last, position, vector, out):
 
 @kernel
 def are_few(vector, low, high, rows):
-    """Whether columns whose numbers in a vector are not 0 are few for so many rows: these are then
-    worked out column by column.
+    """Whether so few numbers of a vector are not 0 that column by column is cheaper for these
+    rows.
     """
     count = 0
     for j in range(low, high):
@@ -209,9 +209,9 @@ def combine(root, begin, projected, low, high, keep, lean):
 
 @inlined_kernel
 def combine_rows(root, first, last, position, vector, keep, lean, low, carried):
-    """Combine columns, the first of which is `low`, of the rows from the first to the last of up to
-    four, from a place on; returns Σ f_j of what they were, added to what is `carried`. The last row
-    stands in for rows that are missing: all is read before any of it is written.
+    """Combine columns from `position` on in up to four rows, from `first` to `last`; `low` is the
+    first column. Returns Σ f_j of the old values, plus `carried`. The last row stands in for
+    missing ones, since all values are read before any is written.
     """
     p, q = min(first + 1, last), min(first + 2, last)
     one, two, three, four = (

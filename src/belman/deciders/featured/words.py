@@ -37,7 +37,7 @@ Word = tuple[str, str | None] | str
 
 @dataclass
 class WideSlots(Slots):
-    """The slots of some named values, any number of which are words."""
+    """The slots of some named values; any number of them are words."""
 
     #: The words with a slot, in the order of their first reward; the first has slot 1.
     words: list[list[str | None]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Attributes: what is known of the visitor or request of a ticket, such as the device."""
+"""Attributes of a ticket's visitor or request, such as the device."""
 
 from __future__ import annotations
 

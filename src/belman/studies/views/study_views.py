@@ -401,7 +401,7 @@ class StudyViews:
         return self._replica.look_now(lambda state: _along_features(state).coefficients(checked))
 
     def contexts(self) -> dict[str, Table]:
-        """Return what is known by context.
+        """Return the beliefs by context.
 
         Returns
         -------
