@@ -100,10 +100,10 @@ def test_a_statement_that_never_ends_is_given_up(postgres):
 
 
 @pytest.mark.parametrize("given", ["never", "0", "-1", "nan", "1e9"])
-@pytest.mark.parametrize("position", ["sqlite:///a.db", "postgresql://u@127.0.0.1:1/none"])
-def test_a_timeout_that_is_none_is_refused(position, given):
+@pytest.mark.parametrize("url", ["sqlite:///a.db", "postgresql://u@127.0.0.1:1/none"])
+def test_a_timeout_that_is_none_is_refused(url, given):
     with pytest.raises(errors.SettingError, match=r"lock_timeout=.* is not a time"):
-        Storage(f"{position}?lock_timeout={given}")
+        Storage(f"{url}?lock_timeout={given}")
 
 
 @pytest.mark.parametrize("wrong", [-YEAR, YEAR])

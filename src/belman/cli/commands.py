@@ -57,9 +57,9 @@ def command(
     passes_to: Callable[..., Any] | None = None,
     **said: Any,
 ) -> Callable[[F], F]:
-    """Make a function a command of an application; `said` is the help of its parameters, beside
-    what is said in `COMMON`. Its `**` parameter takes `more`, and every option in `said` that is no
-    parameter of its own: type and default are then those of `passes_to`, which gets the option.
+    """Make a function a command of an application; `said` is the help of its parameters, and
+    `COMMON` that of the others. Its `**` parameter takes `more`, and every option in `said` that is
+    no parameter of its own: type and default are then those of `passes_to`, which gets the option.
     """
 
     def made(function: F) -> F:

@@ -97,4 +97,4 @@ def create(
     if "features" in said:
         given["features"] = study_values.features(said["features"], given.get("arms"))
     study = open_study(name, storage=storage, **given)
-    say(f"{study!r}\nkept in {study.storage.position}")
+    say(f"{study!r}\nkept in {study.storage.address}")

@@ -24,15 +24,15 @@ def list_(
     *, archived: bool = False, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """List every study, with its counts."""
-    position = Storage(storage, read_only=read_only)
+    opened = Storage(storage, read_only=read_only)
     rows = []
-    for name in position.names(archived):
+    for name in opened.names(archived):
         try:
-            rows.append(open_study(name, storage=position).status())
+            rows.append(open_study(name, storage=opened).status())
         except StudyError as error:
             say(f"{name}: {error}")
     columns = ("name", "arms", "asked", "told", "outstanding", "reward", "paused")
-    show(Table({column: [row[column] for row in rows] for column in columns}, str(position)))
+    show(Table({column: [row[column] for row in rows] for column in columns}, str(opened)))
 
 
 @study_command("show", looks=True, context=CONTEXT, candidates=CANDIDATES)

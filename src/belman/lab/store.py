@@ -108,8 +108,8 @@ class Store:
         """Wait until the chunks of a task are on the disk (Zarr keeps them in c/player/chunk/…)."""
         array = self._path / name / "c"
         for number in range(task.first // self._chunk, -(-(task.first + task.runs) // self._chunk)):
-            position = array / str(task.player) / str(number)
-            for path in (*position.rglob("*"), position, position.parent, array, array.parent):
+            chunks = array / str(task.player) / str(number)
+            for path in (*chunks.rglob("*"), chunks, chunks.parent, array, array.parent):
                 with contextlib.suppress(OSError):  # a chunk of zeros is not written
                     sync(path)
 

@@ -110,7 +110,7 @@ def count_provisional(truth, provisional, working, arm):
 
 @kernel
 def imagine_asks(family, constants, ledger, arm, before, count, scratch):
-    """Imagine asks of an arm, some of which were imagined `before`: the first ones one by one."""
+    """Imagine asks of an arm beside those imagined `before`: the first ones one by one."""
     left = count
     while left >= 1.0 and before < ONE_BY_ONE:
         imagine_at_once(family, constants, ledger, arm, 1.0, scratch)

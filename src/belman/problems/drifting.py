@@ -337,7 +337,7 @@ def coming_and_going(
     between: tuple[float, float] = (0.0, 1.0),
     family: Family | None = None,
 ) -> Drifting | Coming:
-    """Make arms that appear and retire, none of which changes. Whenever the oldest arm retires a
+    """Make arms that appear and retire and do not change. Whenever the oldest arm retires a
     new one appears, at turns equally far apart.
 
     Parameters

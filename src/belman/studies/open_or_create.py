@@ -123,14 +123,14 @@ def open_study(
     """
     told = locals()
     given = {setting: _listed(told[setting]) for setting in StudySettings.sentences()}
-    position = storage if isinstance(storage, Storage) else Storage(storage, read_only=read_only)
+    opened = storage if isinstance(storage, Storage) else Storage(storage, read_only=read_only)
     check_name(name)
-    if (arms is not None or features is not None) and name not in position.names():
+    if (arms is not None or features is not None) and name not in opened.names():
         chosen = StudySettings(**given)
-        now = position.now() if clock is None else check_time(clock())
-        if create(name, chosen, position, now):
-            return Study(name, position, clock=clock, limits=limits)
-    study = Study(name, position, clock=clock, limits=limits)
+        now = opened.now() if clock is None else check_time(clock())
+        if create(name, chosen, opened, now):
+            return Study(name, opened, clock=clock, limits=limits)
+    study = Study(name, opened, clock=clock, limits=limits)
     if wanted := {setting: value for setting, value in given.items() if value is not None}:
         study.settings.check_same(wanted, name)
     return study

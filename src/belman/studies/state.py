@@ -226,8 +226,8 @@ class State:
         return None if self.early is None else self.early.alarm
 
     def count_early(self, now: float, peek: bool = False) -> None:
-        """Let open tickets count what is known of them now, where the study learns early; an ask of
-        this time has to follow, unless this is a `peek`.
+        """Count open tickets as far as their age and rewards say now, where the study learns early.
+        An ask of the same time has to follow, unless this is a `peek`.
         """
         if self.early is None:
             return

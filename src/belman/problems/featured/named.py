@@ -137,7 +137,7 @@ def contextual(
     arms
         The number of arms.
     size
-        The number of numbers, the first of which is 1.
+        How many numbers there are. The first is 1.
     pooling
         "disjoint" if every arm answers in its own way, "hybrid" if in part alike.
     model

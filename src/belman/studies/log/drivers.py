@@ -36,7 +36,7 @@ class Driver(Protocol):
     then_key: str  # ends the columns of an index on events, to find those of one study in order
     find_table: str  # a query for a table of that name
     lock_schema: str  # keeps others from changing the tables until the transaction ends
-    position: str  # the whole path of a file, or the address of a server without its password
+    address: str  # the whole path of a file, or the address of a server without its password
     key_file: str | None  # a file beside the data and apart from it, for keys that sign
 
     def connect(self) -> Any:

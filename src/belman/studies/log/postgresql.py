@@ -41,7 +41,7 @@ class PostgreSQL:
             import psycopg
             from psycopg.conninfo import make_conninfo
         self.error: type[Exception] = psycopg.Error
-        self._shown, self.position, self._read_only = shown, shown, read_only
+        self._shown, self.address, self._read_only = shown, shown, read_only
         self._level = psycopg.IsolationLevel.READ_COMMITTED
         timeouts = {"lock_timeout": lock_timeout, "statement_timeout": statement_timeout}
         settings = (

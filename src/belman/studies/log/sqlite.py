@@ -55,7 +55,7 @@ class SQLite:
         self._lock_timeout, self._read_only = lock_timeout, read_only
         self._connected = False  # whether there was a file
         self.key_file: str | None = f"{self._path}.key"
-        self.position = self._path
+        self.address = self._path
 
     def __str__(self) -> str:
         return self._shown
@@ -65,11 +65,11 @@ class SQLite:
             raise sqlite3.OperationalError("it is gone: was it moved, or deleted?")
         # without an isolation level, since the driver would begin transactions of its own
         options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
-        position = self._address() if self._read_only else self._path
+        target = self._uri() if self._read_only else self._path
         if not self._read_only:
             _create(self._path)
         connection = sqlite3.connect(
-            position, check_same_thread=False, uri=self._read_only, **options
+            target, check_same_thread=False, uri=self._read_only, **options
         )
         try:
             # the first of them reads the file, for which it may have to wait
@@ -83,7 +83,7 @@ class SQLite:
         self._connected = True
         return connection
 
-    def _address(self) -> str:
+    def _uri(self) -> str:
         """The file as one that is only read; where its folder cannot be written and there is no
         write-ahead log beside it, also as one that nobody changes, since it is then a copy.
         """

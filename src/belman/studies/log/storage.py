@@ -174,9 +174,9 @@ class Storage:
         return f"Storage({str(self)!r})"
 
     @property
-    def position(self) -> str:
+    def address(self) -> str:
         """Where studies are kept: the whole path of a SQLite file, the address of a server."""
-        return self._pool.driver.position
+        return self._pool.driver.address
 
     @property
     def key_file(self) -> str | None:

@@ -24,7 +24,7 @@ from belman.studies.settings import StudySettings
 from belman.studies.traffic.evidence import bet_many
 from belman.studies.unit_of_work import UnitOfWork
 
-#: Rewards of a version and an arm of which a batch keeps how often each came, if there are no more.
+#: A batch counts each reward of a version and an arm if there are at most this many different ones.
 MOST_VALUES = 64
 Values = list[tuple[float, int]]
 
