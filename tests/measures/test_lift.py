@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -163,6 +163,7 @@ counts = st.floats(-3.0, 9.0).map(lambda power: 10.0**power)
 
 @settings(max_examples=5, deadline=None)
 @given(st.tuples(counts, counts), st.tuples(counts, counts))
+@example((1.0, 0.01), (0.01, 1.0))  # of which half lies within rounding of the end
 def test_swapping_arms_turns_the_sign(arm, control):
     there, back = lift(Bernoulli(), arm, control), lift(Bernoulli(), control, arm)
     assert there.beats + back.beats == pytest.approx(1.0, abs=0.02)

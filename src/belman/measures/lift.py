@@ -299,6 +299,12 @@ def lift(
         out=out,
     )
     numbers = [float(number) for number in out]
-    relative = None if math.isnan(numbers[4]) else Interval(*numbers[4:])
+    relative = None if math.isnan(numbers[4]) else _interval(numbers[4:])
     less = min(max(numbers[0], 0.0), 1.0)
-    return Lift(Interval(*numbers[1:4]), relative, less if units.minimise else 1.0 - less)
+    return Lift(_interval(numbers[1:4]), relative, less if units.minimise else 1.0 - less)
+
+
+def _interval(quantiles: Sequence[float]) -> Interval:
+    """The interval of quantiles, which rounding may have put out of order where they are close."""
+    low, middle, high = sorted(quantiles)
+    return Interval(middle, low, high)
