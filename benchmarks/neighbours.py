@@ -2,14 +2,18 @@
 
 `python -m benchmarks.neighbours [SECONDS]`, of each kind of request on each database. One service,
 one storage, two keys that may play. Study B is asked for a ticket every 20 ms; the clients of A
-send the largest requests that the limits allow as fast as they are answered. The longest ask of B
-is printed, beside the longest while A is left alone: on a busy machine that is the measure.
+send the largest requests that the limits allow as fast as they are answered, from a process of
+their own: what they take to write a body is no wait of B's. The longest ask of B is printed, beside
+the longest while A is left alone: on a busy machine that is the measure. Every kind is sent for a
+second before, so that what it plays is compiled, and loaded.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
+import os
 import sys
 import tempfile
 import time
@@ -27,6 +31,7 @@ from benchmarks.service import Caller, process
 
 CLIENTS, EVERY = 4, 0.02
 LEVELS, ARMS = 500, 5_000
+FRESH = 1_000_500  # the first request that is measured: none like it was sent before
 MOST = 100.0  # milliseconds that an ask may take
 
 
@@ -54,47 +59,37 @@ class Worst:
     def close(self) -> None:
         self._storage.close()
 
-    def requests(self) -> Iterator[tuple[str, Callable[[int], tuple[str, Any]]]]:
-        """Kinds of requests: a name, and the path and body of the n-th of them."""
-        shelf = [{"price": float(i), "colour": f"colour {i % 50}"} for i in range(1_000)]
 
-        def page(n: int) -> dict[str, Any]:
-            return {"page": f"page {n % LEVELS}"}
+Make = Callable[[int], tuple[str, Any]]
 
-        yield "1,000 tickets", lambda n: ("arms/ask", {"tickets": 1_000})
-        yield (
-            "1,000 candidates, 5 tickets",
-            lambda n: (
-                "shelf/ask",
-                {
-                    "tickets": 5,
-                    "context": {"age": float(n % 60)},
-                    "candidates": [{**one, "price": one["price"] + n} for one in shelf],
-                },
-            ),
-        )
-        yield "a new level each", lambda n: ("features/ask", {"context": {"page": f"new {n}"}})
-        yield (
-            "a batch along features",
-            lambda n: (
-                "features/ask",
-                {"tickets": 4, "context": page(n)},
-            ),
-        )
-        yield "corrections along features", lambda n: _correction("features", self.tickets, n)
-        yield "corrections by the log", lambda n: _correction("fading", self.tickets, n)
-        yield (
-            "10,000 rows",
-            lambda n: (
-                "rows/observations",
-                {
-                    "rows": [
-                        {"unit": f"{n}-{i}", "version": None, "arm": "a", "reward": 1.0}
-                        for i in range(10_000)
-                    ]
-                },
-            ),
-        )
+
+def requests(tickets: dict[str, list[str]]) -> dict[str, Make]:
+    """Kinds of requests by name: the path and body of the n-th of them."""
+    shelf = [{"price": float(i), "colour": f"colour {i % 50}"} for i in range(1_000)]
+
+    def candidates(n: int) -> tuple[str, Any]:
+        moved = [{**one, "price": one["price"] + n} for one in shelf]
+        return "shelf/ask", {"tickets": 5, "context": {"age": n % 60.0}, "candidates": moved}
+
+    def rows(n: int) -> tuple[str, Any]:
+        one = {"version": None, "arm": "a", "reward": 1.0}
+        return "rows/observations", {"rows": [{"unit": f"{n}-{i}", **one} for i in range(10_000)]}
+
+    def context(page: str) -> dict[str, Any]:
+        return {"context": {"page": page}}
+
+    return {
+        "1,000 tickets": lambda n: ("arms/ask", {"tickets": 1_000}),
+        "1,000 candidates, 5 tickets": candidates,
+        "a new level each": lambda n: ("features/ask", context(f"new {n}")),
+        "a batch along features": lambda n: (
+            "features/ask",
+            {"tickets": 4, **context(f"page {n % LEVELS}")},
+        ),
+        "corrections along features": lambda n: _correction("features", tickets, n),
+        "corrections by the log": lambda n: _correction("fading", tickets, n),
+        "10,000 rows": rows,
+    }
 
 
 def _correction(study: str, tickets: dict[str, list[str]], n: int) -> tuple[str, Any]:
@@ -124,48 +119,57 @@ class Keyed(Caller):
         return json.loads(content)
 
 
-async def asks(caller: Keyed, until: float) -> None:
-    """Ask the neighbour at a steady pace."""
+def flood(
+    port: int, key: str, kind: str, tickets: Any, first: int, seconds: float
+) -> tuple[int, int]:
+    """Send the worst requests, each as soon as the last is answered: how many, and how many were
+    refused.
+    """
+    make = requests(tickets)[kind]
+
+    async def send(caller: Keyed, n: int, until: float) -> None:
+        await caller.open()
+        while time.perf_counter() < until:
+            path, body = make(n)
+            await caller.send("POST", f"/api/studies/{path}", body)
+            n += CLIENTS
+
+    async def together(callers: list[Keyed]) -> None:
+        until = time.perf_counter() + seconds
+        await asyncio.gather(*(send(one, n, until) for n, one in enumerate(callers, first)))
+
+    callers = [Keyed(port, key) for _ in range(CLIENTS)]
+    asyncio.run(together(callers))
+    return sum(len(one.seconds) for one in callers), sum(one.errors for one in callers)
+
+
+async def asks(port: int, key: str, seconds: float) -> list[float]:
+    """The longest ask and the median one of a steady stream, in milliseconds."""
+    caller, until = Keyed(port, key), time.perf_counter() + seconds
+    await caller.open()
     while time.perf_counter() < until:
         await caller.send("POST", "/api/studies/neighbour/ask", {})
         await asyncio.sleep(EVERY)
+    waits = sorted(caller.seconds)
+    return [1e3 * waits[-1], 1e3 * waits[len(waits) // 2]]
 
 
-async def floods(caller: Keyed, until: float, make: Any, first: int) -> None:
-    """Send the worst requests, each as soon as the last is answered."""
-    n = first
-    while time.perf_counter() < until:
-        path, body = make(n)
-        await caller.send("POST", f"/api/studies/{path}", body)
-        n += CLIENTS
-
-
-async def measured(port: int, keys: tuple[str, str], make: Any, seconds: float) -> list[Any]:
-    """The longest and the median ask of B, requests of A, and how many of them were refused."""
-    calm, wild = Keyed(port, keys[0]), [Keyed(port, keys[1]) for _ in range(CLIENTS if make else 0)]
-    for one in (calm, *wild):
-        await one.open()
-    until = time.perf_counter() + seconds
-    flood = [floods(one, until, make, position) for position, one in enumerate(wild)]
-    await asyncio.gather(asks(calm, until), *flood)
-    waits = sorted(calm.seconds)
-    sent = sum(len(one.seconds) for one in wild)
-    refused = sum(one.errors for one in wild)
-    return [1e3 * waits[-1], 1e3 * waits[len(waits) // 2], sent, refused]
-
-
-def run(database: str, url: str, seconds: float) -> Iterator[list[Any]]:
+def run(database: str, url: str, seconds: float, crowd: Any) -> Iterator[list[Any]]:
     """The rows of one database."""
     worst = Worst(url)
     keys = Keys(Storage(url))
-    given = (keys.add("calm", Role.PLAY), keys.add("wild", Role.PLAY))
+    calm, wild = keys.add("calm", Role.PLAY), keys.add("wild", Role.PLAY)
     try:
         with process("-m", "belman", "serve", "--storage", url, "--port", "0") as server:
             port = int(server.address.rsplit(":", 1)[1])
-            asyncio.run(measured(port, given, None, 2.0))  # warm
-            yield [database, "nothing", *asyncio.run(measured(port, given, None, seconds))]
-            for name, make in worst.requests():
-                yield [database, name, *asyncio.run(measured(port, given, make, seconds))]
+            asyncio.run(asks(port, calm, 1.0))
+            for kind in requests(worst.tickets):  # until what they play is compiled
+                crowd.apply(flood, (port, wild, kind, worst.tickets, 0, min(seconds, 1.0)))
+            yield [database, "nothing", *asyncio.run(asks(port, calm, seconds)), 0, 0]
+            for kind in requests(worst.tickets):
+                given = (port, wild, kind, worst.tickets, FRESH, seconds)
+                sent = crowd.apply_async(flood, given)
+                yield [database, kind, *asyncio.run(asks(port, calm, seconds)), *sent.get()]
     finally:
         worst.close()
 
@@ -173,8 +177,11 @@ def run(database: str, url: str, seconds: float) -> Iterator[list[Any]]:
 def main() -> None:
     """Print the table."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
+    os.environ["BELMAN_COMPILE"] = "background"  # as for everybody who serves
     rows: list[list[Any]] = []
     with ExitStack() as stack:
+        # a process that was not forked: it has no connection of ours
+        crowd = stack.enter_context(multiprocessing.get_context("spawn").Pool(1))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         urls = {"SQLite": f"sqlite:///{folder}/studies.db"}
         if programs() is not None:
@@ -182,7 +189,7 @@ def main() -> None:
             stack.callback(server.close)
             urls["PostgreSQL"] = server.url
         for database, url in urls.items():
-            for row in run(database, url, seconds):
+            for row in run(database, url, seconds, crowd):
                 rows.append(row)
                 print(*row, sep=" | ", flush=True)
     names = ["database", "meanwhile", "longest ask, ms", "median, ms", "requests", "refused"]

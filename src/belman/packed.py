@@ -75,9 +75,11 @@ def write_array(array: NDArray[Any]) -> list[Any]:
     values: list[Any] = array.tolist()
     if array.dtype == np.float64 and not np.isfinite(array).all():
         values = [value if math.isfinite(value) else str(value) for value in values]
+    if len(values) < FEW:
+        return values
     bits = np.ascontiguousarray(array).view(np.int64)  # by which -0.0 is not 0.0
     starts = [0, *(np.flatnonzero(bits[1:] != bits[:-1]) + 1).tolist()]
-    if len(values) < FEW or 2 * len(starts) >= len(values):
+    if 2 * len(starts) >= len(values):
         return values
     ends = [*starts[1:], len(values)]
     return [RUNS, *([values[at], end - at] for at, end in zip(starts, ends, strict=True))]

@@ -126,6 +126,31 @@ def test_what_is_no_batch_is_refused(service, study, body):
     assert study.status()["told"] == 0
 
 
+def test_many_rows_are_read_some_at_a_time(service, study):
+    """And what is wrong with one of them is said as if they were read at once."""
+    rows = [
+        {"unit": f"u{i}", "version": None, "arm": "green", "reward": i % 2} for i in range(1_001)
+    ]
+    answer = service.send("POST", f"{path(study)}/observations", {"rows": rows, "key": "all"})
+    assert (answer.status, answer.json) == (200, {"observed": 1_001})
+    assert study.status()["told"] == 1_001
+    again = service.send("POST", f"{path(study)}/observations", {"rows": rows, "key": "all"})
+    assert again.json == {"observed": 1_001}
+    assert study.status()["told"] == 1_001
+    wrong = [*rows[:700], rows[700] | {"reward": "1"}, *rows[701:]]
+    for body, words in [
+        ({"rows": wrong}, "rows.700.reward"),
+        ({"rows": rows, "sums": []}, "either rows or sums"),
+        ({"rows": rows, "colour": 1}, "colour"),
+        ({"rows": rows * 10}, "10000"),
+        ({"rows": rows, "key": 5}, "key"),
+    ]:
+        answer = service.send("POST", f"{path(study)}/observations", body)
+        assert answer.status == 422, answer.body
+        assert words in str(answer.json), answer.json
+    assert study.status()["told"] == 1_001
+
+
 def test_rows_are_corrected_from_afar_once(study):
     weights = study.publish(100)
     row = ("user-1", weights.version, assign(weights, "user-1").arm)

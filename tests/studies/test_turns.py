@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 import time
+from contextlib import suppress
 
 import pytest
 
 from belman import errors
 from belman.service.keys import Keys, Role
-from belman.studies import Ask, Limits, Storage, open_study
+from belman.studies import Ask, Limits, Storage, open_study, saving
+from belman.studies.log import sqlite
+from tests.waiting import wait_until
 
 YEAR = 365.25 * 86400.0
 
@@ -200,3 +205,110 @@ def test_an_event_that_is_too_large_is_refused_with_the_limit(opened):
         study.resume("long" * 100)
     assert study.paused
     study.check()
+
+
+def test_writers_of_a_process_are_served_in_order(tmp_path):
+    """However long the queue is, and though some fail: nobody who comes later is served first."""
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db?lock_timeout=1000")
+    queue, served = storage._pool.driver._queue, []
+    with storage.transaction():  # keeps all others waiting until they stand in line
+        threads = []
+        for number in range(20):
+            thread = threading.Thread(target=lambda own=number: _write(storage, own, served))
+            thread.start()
+            wait_until(lambda count=number: len(queue.turns) == count + 2)
+            threads.append(thread)
+    for thread in threads:
+        thread.join()
+    assert served == list(range(20))
+    assert not queue.turns
+    storage.close()
+
+
+def _write(storage, number, served):
+    with suppress(ZeroDivisionError), storage.transaction():
+        served.append(number)
+        if number % 3 == 0:
+            1 / 0  # noqa: B018
+
+
+def test_who_waits_too_long_leaves_the_queue(tmp_path):
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db?lock_timeout=0.001")
+    queue = storage._pool.driver._queue
+    with storage.transaction():
+        for _ in range(3):
+            with pytest.raises(errors.StorageError, match="locked"):
+                storage.execute("UPDATE belman_version SET version_num = version_num")
+        assert len(queue.turns) == 1
+    assert not queue.turns
+    assert storage.execute("UPDATE belman_version SET version_num = version_num") == 1
+    storage.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
+def test_a_forked_process_does_not_wait_for_a_writer_that_it_has_not(tmp_path):
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db")
+    queue = storage._pool.driver._queue
+    turn = sqlite._Turn(queue)  # as if another thread of ours wrote
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            turn = None
+            storage.execute("UPDATE belman_version SET version_num = version_num")
+            code = len(queue.turns)
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(queue.turns) == 1
+    del turn
+    assert not queue.turns
+    storage.close()
+
+
+def test_a_snapshot_keeps_no_other_study_waiting(tmp_path, monkeypatch):
+    """It is put into words while others may write, and those who asked get their tickets even where
+    it cannot be written.
+    """
+    monkeypatch.setattr("belman.studies.unit_of_work.SNAPSHOT_EVERY", 5)
+    url = f"sqlite:///{tmp_path}/studies.db?lock_timeout=0.001"
+    study, other = (open_study(name, ["a", "b"], storage=url) for name in ("study", "other"))
+    to_text, made = saving.to_text, []
+
+    def worded(state):
+        other.ask()
+        made.append(state.number)
+        return to_text(state)
+
+    monkeypatch.setattr(saving, "to_text", worded)
+    study.ask(20)
+    assert made == [21]
+    assert study.storage.rows("SELECT number FROM belman_snapshots") == [(21,)]
+    writer = sqlite3.connect(tmp_path / "studies.db", isolation_level=None)
+
+    def hindered(state):
+        writer.execute("BEGIN IMMEDIATE")
+        return to_text(state)
+
+    monkeypatch.setattr(saving, "to_text", hindered)
+    assert len(study.ask(20)) == 20
+    assert study.storage.rows("SELECT number FROM belman_snapshots") == [(21,)]
+    writer.rollback()
+    writer.close()
+    monkeypatch.setattr(saving, "to_text", to_text)
+    assert study.check() == open_study("study", storage=url).check()
+
+
+def test_no_snapshot_follows_an_event_that_is_not_there(tmp_path, monkeypatch):
+    """A log that went back while a snapshot was put into words keeps none of what it lost."""
+    monkeypatch.setattr("belman.studies.unit_of_work.SNAPSHOT_EVERY", 5)
+    study = open_study("study", ["a", "b"], storage=f"sqlite:///{tmp_path}/studies.db")
+    to_text = saving.to_text
+
+    def worded(state):
+        study.storage.execute("DELETE FROM belman_events WHERE number > 3")
+        return to_text(state)
+
+    monkeypatch.setattr(saving, "to_text", worded)
+    study.ask(10)
+    assert study.storage.rows("SELECT number FROM belman_snapshots") == []

@@ -169,6 +169,15 @@ def count(seconds: float) -> None:
     _background.spent += seconds
 
 
+def hasten() -> None:
+    """Load and compile from now on what is called once, and import now what that takes: this
+    process will live long, and importing holds up whoever decides meanwhile.
+    """
+    if setting() != "never":
+        importlib.import_module("belman.engine.compiler").prepare()
+        count(_HOT)
+
+
 def is_warm() -> bool:
     """Whether so much was interpreted that it is worth to look for compiled code."""
     return _background.spent >= _WARM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -29,6 +30,7 @@ log = logging.getLogger("belman.service")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRONG_KEYS_PER_SECOND = 5.0
 READY_PER_SECOND = 10.0  # of one address, which needs no key for it
+TOO_MANY_SECONDS = 0.05  # that a request waits for its refusal if it is one too many
 LONGEST_KEY = 200  # characters of an idempotency key
 MAX_CALLERS = 10_000
 MAX_DRAINED = 32_000_000
@@ -178,7 +180,7 @@ class AccessControl:
         address = client[0] if client else "unknown"
         if not path.startswith(_PROTECTED):
             if path == _READY and not self._unknown.allows(address):
-                raise _too_many()
+                raise await _too_many()
             return
         caller = Caller(address, None, Role.ADMIN, None)
         given = headers.get(b"authorization", b"")
@@ -196,7 +198,7 @@ class AccessControl:
             _check_origin(scope["method"], headers.get(b"host", b""), origin)
         scope["belman.caller"], scope["belman.rate"] = caller, self._rate
         if not self._rate.allows(caller.name):
-            raise _too_many()
+            raise await _too_many()
 
     async def _authenticate(self, header: bytes, address: str) -> Caller:
         scheme, _, given = header.decode("latin-1").partition(" ")
@@ -206,8 +208,7 @@ class AccessControl:
             raise RefusedError(401, detail, challenge)
         key = await self.registry.key(given.strip()) if len(given) < 200 else None
         if key is None and not self._wrong_keys.allows(address):
-            detail = "too many wrong keys from this address: slow down"
-            raise RefusedError(429, detail, {"Retry-After": "1"})
+            raise await _too_many("too many wrong keys from this address: slow down")
         if key is None:
             raise RefusedError(401, "this key is unknown, or was revoked", challenge)
         return Caller(key.id, key.id, key.role, given.strip())
@@ -248,8 +249,12 @@ def _detail(said: bytes) -> str:
         return "its log says more"
 
 
-def _too_many() -> RefusedError:
-    return RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
+async def _too_many(detail: str = "too many requests: slow down") -> RefusedError:
+    """The refusal of one request too many, after a moment: who sends the next at once would
+    otherwise have more answers in a second than all who are let in.
+    """
+    await asyncio.sleep(TOO_MANY_SECONDS)
+    return RefusedError(429, detail, {"Retry-After": "1"})
 
 
 @lru_cache

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic_core import from_json
 
+from belman.errors import SettingError
 from belman.service.context_models import Values
 from belman.service.models import (
     MOST_TICKETS,
@@ -23,6 +26,7 @@ from belman.service.models import (
 from belman.studies.traffic.publishing import LONGEST_SEGMENT
 
 MOST_ROWS = 10_000
+_AT_ONCE = 250  # rows that are read at a time
 
 Seconds = Annotated[float, Field(strict=True, gt=0.0, le=1e9)]
 Segment = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_SEGMENT)]
@@ -142,14 +146,45 @@ class ObservationsBody(_Model):
     key: Key = None
     reason: Reason = ""
 
-    def batch(self) -> dict[str, list[Any]] | None:
-        """Columns as a study takes them; None where there are not rows or sums."""
+    @classmethod
+    def read(cls, text: bytes) -> tuple[ObservationsBody, dict[str, list[Any]]]:
+        """The body and its columns, of JSON, some rows at a time: all at once would hold Python's
+        lock, and with it every ask, for as long as all of them take.
+        """
+        try:
+            content = from_json(text)
+        except ValueError:
+            return (body := cls.model_validate_json(text)), body.batch()
+        many = {} if type(content) is not dict else content
+        many = {name: many.get(name) for name in ("rows", "sums")}
+        longest = max(len(rows) if type(rows) is list else 0 for rows in many.values())
+        if longest <= _AT_ONCE or longest > MOST_ROWS:
+            return (body := cls.model_validate(content)), body.batch()
+        try:
+            body = cls.model_validate(content | _part(many, 0))
+            columns = body.batch()
+            for start in range(_AT_ONCE, longest, _AT_ONCE):
+                for name, more in cls.model_validate(_part(many, start)).batch().items():
+                    columns[name] += more
+        except ValidationError:
+            cls.model_validate(content)  # says in which row
+            raise
+        return body, columns
+
+    def batch(self) -> dict[str, list[Any]]:
+        """Columns as a study takes them."""
         if (self.rows is None) == (self.sums is None):
-            return None
+            raise SettingError("give either rows or sums")
         given: list[Any] = self.sums if self.rows is None else self.rows  # type: ignore[assignment]
         kind = SumsIn if self.rows is None else RowIn
         columns = {name: [getattr(row, name) for row in given] for name in kind.model_fields}
         return columns | {"arm": [arm_in(arm) for arm in columns["arm"]]}
+
+
+def _part(many: Mapping[str, Any], start: int) -> dict[str, Any]:
+    """Some of the rows of each list."""
+    end = start + _AT_ONCE
+    return {name: one[start:end] if type(one) is list else one for name, one in many.items()}
 
 
 class RowCorrectionIn(_Model):

@@ -6,17 +6,18 @@ import base64
 import hashlib
 import math
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from belman.assignment import Weights, sign
-from belman.errors import SettingError
 from belman.service import edge_models as models
 from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.keys import Role
+from belman.service.registry import Registry
 from belman.service.routes import Decider, json_response, registry_of
 from belman.studies import Study
 from belman.studies.traffic.publishing import LONGEST_SEGMENT
@@ -89,12 +90,24 @@ async def weights_key(request: Request, study: Decider) -> Response:
 @router.post("/{name}/observations", response_model=models.ObservedOut, **requires(Role.PLAY, 409))
 async def observe(request: Request, study: Decider, body: models.ObservationsBody) -> Response:
     """Learn many outcomes, all or none; the same batch under the same key counts once."""
-    key = idempotency_key(request.scope, body.key)
-    batch = body.batch()
-    if batch is None:
-        raise SettingError("give either rows or sums")
-    charge(request.scope, len(batch["arm"]) // ROWS)
-    registry = registry_of(request)
+    return await _answer_observe(registry_of(request), request.scope, study, body, body.batch())
+
+
+async def answer_observe(registry: Registry, scope: Scope, name: str, text: bytes) -> Response:
+    """The answer to outcomes in bulk, whose text is read where it keeps no ask waiting."""
+    body, batch = await registry.parse(models.ObservationsBody.read, text)
+    return await _answer_observe(registry, scope, await registry.deciding_study(name), body, batch)
+
+
+async def _answer_observe(
+    registry: Registry,
+    scope: Scope,
+    study: Study,
+    body: models.ObservationsBody,
+    batch: dict[str, list[Any]],
+) -> Response:
+    key = idempotency_key(scope, body.key)
+    charge(scope, len(batch["arm"]) // ROWS)
     count = await registry.change(partial(study.observe, batch, body.reason, key=key))
     registry.metrics.rewards.inc(len(batch["arm"]))
     return json_response({"observed": count})

@@ -1,7 +1,8 @@
-"""The fast path of ask and tell: what their routes answer in OpenAPI, at a fraction of the cost.
+"""The fast path of ask, tell and observe: what their routes answer in OpenAPI, at a fraction of the
+cost.
 
-Most requests of a service are these two, and most of what one costs on the way through FastAPI is
-finding out what its route wants.
+Most requests of a service are the first two, and most of what one costs on the way through FastAPI
+is finding out what its route wants. Outcomes in bulk are large: here they are read in a thread.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from belman.errors import BelmanError, StorageError, UnknownStudyError
 from belman.service.access import require_role
 from belman.service.bodies import body_of
+from belman.service.edge_routes import answer_observe
 from belman.service.keys import Role
 from belman.service.models import AskBody, TellBody
 from belman.service.problems import invalid, problem_of
 from belman.service.registry import Registry
 from belman.service.routes import answer_ask, answer_tell
 
-_PATH = re.compile(r"/api/studies/([^/]{1,200})/(ask|tell)")
+_PATH = re.compile(r"/api/studies/([^/]{1,200})/(ask|tell|observations)")
 
 
 class FastPath:
@@ -46,6 +48,8 @@ class FastPath:
             if what == "ask":
                 asked = AskBody.model_validate_json(body)
                 return await answer_ask(self.registry, scope, name, asked)
+            if what == "observations":
+                return await answer_observe(self.registry, scope, name, body)
             told = TellBody.model_validate_json(body)
             return await answer_tell(self.registry, scope, name, told)
         except ValidationError as error:

@@ -57,6 +57,7 @@ class Registry:
         self._watching = ThreadPoolExecutor(1, "belman-watch")
         self._deliberating = ThreadPoolExecutor(1, "belman-deliberate")
         self._door = ThreadPoolExecutor(2, "belman-door")
+        self._parsing = ThreadPoolExecutor(1, "belman-parse")
         self._open: Recent[str, GroupCommit] = Recent(MAX_OPEN_STUDIES)
         self._read: Recent[str, Study] = Recent(MAX_READ_STUDIES)
         self._opening: SharedReads[Study] = SharedReads()
@@ -91,6 +92,10 @@ class Registry:
     async def at_the_door(self, work: Callable[..., T], *arguments: Any) -> T:
         """What a call gives that a request needs before it is let in."""
         return await _run(self._door, work, *arguments)
+
+    async def parse(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a call gives that reads a large body: one after another."""
+        return await _run(self._parsing, work, *arguments)
 
     # Studies
 
@@ -216,8 +221,8 @@ class Registry:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        watching = (self._watching, self._deliberating)
-        for threads in (self._deciding, self._correcting, self._reading, *watching, self._door):
+        deciding = (self._deciding, self._correcting, self._parsing, self._door)
+        for threads in (*deciding, self._reading, self._watching, self._deliberating):
             threads.shutdown(wait=True)
         self.storage.close()
 

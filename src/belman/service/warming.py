@@ -7,6 +7,7 @@ from __future__ import annotations
 import tempfile
 from contextlib import suppress
 
+from belman.engine import tiers
 from belman.errors import BelmanError
 from belman.studies import Storage, open_study
 
@@ -29,6 +30,7 @@ def warm(storage: Storage) -> None:
     """Play a turn, and look at the first studies of a storage; what cannot be opened is left
     to the caller who asks for it.
     """
+    tiers.hasten()
     play()
     for name in storage.names(archived=False)[:MOST_STUDIES]:
         with suppress(BelmanError):

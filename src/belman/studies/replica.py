@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
@@ -11,6 +12,7 @@ from belman.errors import (
     PriorError,
     RestoredError,
     StateError,
+    StorageError,
     StudyError,
     UnknownStudyError,
 )
@@ -24,6 +26,7 @@ from belman.studies.state import State
 from belman.studies.unit_of_work import Limits, UnitOfWork
 
 T = TypeVar("T")
+log = logging.getLogger("belman.studies")
 _TRIES = 3  # to open a study of which others remove events that they have archived
 
 
@@ -81,9 +84,7 @@ class Replica:
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
         """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""
 
-        def attempt(
-            transaction: Transaction,
-        ) -> tuple[State, Head, int, T | None, BelmanError | None]:
+        def attempt(transaction: Transaction) -> tuple[UnitOfWork, T | None, BelmanError | None]:
             state, head = self._caught_up(transaction, lock=True)
             result, refusal = None, None
             now = transaction.time if self.clock is None else check_time(self.clock())
@@ -97,16 +98,37 @@ class Replica:
                     raise
                 refusal = error
             unit.flush()
-            return state, unit.head, unit.changes, result, refusal
+            return unit, result, refusal
 
         with self._lock:
-            self._state, self._head, changes, result, refusal = self.storage.run(attempt)
-            self._see(self._head)
-        if changes and self._watch is not None:
-            self._watch(changes)
+            unit, result, refusal = self.storage.run(attempt)
+            self._state, self._head = unit.state, unit.head
+            self._see(unit.head)
+            if unit.is_snapshot_due:
+                self._keep_snapshot(unit.state, unit.head)
+        if unit.changes and self._watch is not None:
+            self._watch(unit.changes)
         if refusal is not None:
             raise refusal
         return cast("T", result)
+
+    def _keep_snapshot(self, state: State, head: Head) -> None:
+        """Write down where the log has led, after what led there: no other study waits while it is
+        put into words. Without it the log has more to say, until the next one.
+        """
+        self._state = None  # it comes back whole
+        text = saving.to_text(state)
+        self._state = state
+
+        def keep(transaction: Transaction) -> None:
+            there = next(self.log.after(transaction, head.number - 1, lock=True, chunk=1), None)
+            if there is not None and there.link == head.link:
+                self.log.keep_snapshot(transaction, *head, text)
+
+        try:
+            self.storage.run(keep)
+        except StorageError as error:
+            log.warning("study %r: no snapshot was kept: %s", self.name, error)
 
     def _see(self, head: Head) -> None:
         """Let all who have this study open here know how far its log goes."""

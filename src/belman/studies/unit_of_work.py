@@ -140,10 +140,13 @@ class UnitOfWork:
         self.check_playing()
 
     def flush(self) -> None:
-        """Write down what happened, and now and then a snapshot of where it led."""
+        """Write down what happened."""
         self.log.write()
-        if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-            self.keep_snapshot()
+
+    @property
+    def is_snapshot_due(self) -> bool:
+        """Whether so much happened that a snapshot of where it led is to be kept."""
+        return self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY
 
     def keep_snapshot(self) -> None:
         """Write down what happened, and a snapshot of where it led."""

@@ -128,11 +128,11 @@ class IndependentDecider(Decider):
         closed = _NONE_CLOSED if among is None else self._closed(among)
         draw = Draw.RANDOM if self._draws and self.leaves_all_a_chance else Draw.POLICY
         alike: dict[tuple[int, float], Choice] = {}  # shared, since they are many
-        for i in range(n):
-            key = self._decide(closed, batch, i)
-            if key not in alike:
-                alike[key] = Choice(self._arms[key[0]], self.turn, key[1], draw)
-            result.append(alike[key])
+        while len(result) < n:
+            for key in self._decide(closed, batch, len(result), n - len(result)):
+                if key not in alike:
+                    alike[key] = Choice(self._arms[key[0]], self.turn, key[1], draw)
+                result.append(alike[key])
         return result
 
     def _choose_beside(self, n: int, among: Among, shares: Shares, batch: bool) -> list[Choice]:
@@ -143,7 +143,7 @@ class IndependentDecider(Decider):
         def wish(among: Among) -> Choice:
             closed = _NONE_CLOSED if among is None else self._closed(among)
             draw = Draw.RANDOM if self.leaves_all_a_chance else Draw.POLICY
-            row, likely = self._decide(closed, batch, count)
+            ((row, likely),) = self._decide(closed, batch, count)
             wished.append(self._arms[row])
             return Choice(self._arms[row], self.turn, likely, draw)
 
@@ -178,31 +178,46 @@ class IndependentDecider(Decider):
             self._drawn.clear()
         draw = Draw.RANDOM if self._draws and self.leaves_all_a_chance else Draw.POLICY
         if self._waiting and (not self._all_tried or self._own is not None):
-            row, likely = self._decide(_NONE_CLOSED, False, 0)
+            ((row, likely),) = self._decide(_NONE_CLOSED, False, 0)
             return self._arms[row], self.turn, likely, draw
         turn = self._told + 1
-        row, likely = self._calls.decide(False, turn, self.turn_value(turn))
+        row, likely, _ = self._calls.decide(False, turn, self.turn_value(turn), False, 1)
         if likely != likely:
             self._keep_draw(0, row, _NONE_CLOSED)
         self._waiting += 1
         return self._arms[row], turn, likely, draw
 
-    def _decide(self, closed: NDArray[np.bool_], batch: bool, number: int) -> tuple[int, float]:
-        """Return the row that the policy chooses, outstanding from now on, and its chance."""
+    def _decide(
+        self, closed: NDArray[np.bool_], batch: bool, number: int, most: int = 1
+    ) -> list[tuple[int, float]]:
+        """Return the rows that the policy chooses, outstanding from now on, and their chances: at
+        least one, and at most so many.
+        """
+        apart = False
         if (batch or self._waiting) and not self._all_tried:
             tried = self._tells + self._pending > 0
             self._all_tried = bool(tried.all())
             tried = tried | closed if closed.size else tried
-            closed = closed if tried.all() else tried
+            left = tried.size - int(np.count_nonzero(tried))
+            if left:
+                closed, apart, most = tried, True, min(most, left)
         turn = self._told + 1
         limited = closed.size > 0
         if limited:
             self._shut[:] = closed
-        with self._imagined() if self._own is not None and self._waiting else nullcontext():
-            result: tuple[int, float] = self._calls.decide(limited, turn, self.turn_value(turn))
-        if result[1] != result[1]:
-            self._keep_draw(number, result[0], closed)
-        self._waiting += 1
+        imagined = self._own is not None and self._waiting
+        most = 1 if self._own is not None else min(most, kernels.AT_ONCE)
+        with self._imagined() if imagined else nullcontext():
+            row, likely, count = self._calls.decide(
+                limited, turn, self.turn_value(turn), apart, most
+            )
+        result = [(row, likely)]
+        if count > 1:
+            arms, chances = self._calls.arms[:count], self._calls.chances[:count]
+            result = list(zip(arms.tolist(), chances.tolist(), strict=True))
+        if likely != likely:
+            self._keep_draw(number + count - 1, row, self._shut.copy() if apart else closed)
+        self._waiting += count
         return result
 
     @contextmanager

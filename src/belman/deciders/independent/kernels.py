@@ -16,6 +16,8 @@ from belman.policies.dealing import count_provisional, renew_row
 from belman.policies.ledger import record
 from belman.policies.policy_kernels import any_open, choose_open
 
+AT_ONCE = 256  # arms of a batch that one call chooses
+
 
 @kernel
 def mark_stale(stale, arm: int):
@@ -94,6 +96,29 @@ def decide(
     return arm, policy.propensity(
         family, constants, params, working, memory, turn, turn_value, shut, arm, ties
     )
+
+
+@kernel
+def decide_some(
+    policy, family, constants, params, truth, provisional, working, memory, pending, stale, scratch,
+    index, rng, closed, arms, chances, limited: bool, turn: int, turn_value: float, apart: bool,
+    count: int,
+):  # fmt: skip
+    """Choose arms, one after another, until the chance of one is to be integrated; if they are to
+    be `apart`, each closes its arm. Give the last arm, its chance, and how many were chosen.
+    """
+    arm, chance = 0, 0.0
+    for i in range(count):
+        arm, chance = decide(
+            policy, family, constants, params, truth, provisional, working, memory, pending, stale,
+            scratch, index, rng, closed, limited, turn, turn_value,
+        )  # fmt: skip
+        arms[i], chances[i] = arm, chance
+        if chance != chance:
+            return arm, chance, i + 1
+        if apart:
+            closed[arm] = True
+    return arm, chance, count
 
 
 @kernel
@@ -194,8 +219,10 @@ class Calls:
             "rng": decider._rng,
         }
         self._renew = entry(renew, policy=policy, family=family)
-        choosing = entry(decide, policy=policy, family=family)
-        self.decide: Call = choosing.hold(LATER, **self.held, closed=decider._shut)
+        self.arms, self.chances = np.zeros(AT_ONCE, dtype=np.int64), np.zeros(AT_ONCE)
+        choosing = entry(decide_some, policy=policy, family=family)
+        chosen = {"closed": decider._shut, "arms": self.arms, "chances": self.chances}
+        self.decide: Call = choosing.hold(LATER, **self.held, **chosen)
         self.after = np.zeros(decider.family.dimension)
         reached = {
             "priors": decider._priors,

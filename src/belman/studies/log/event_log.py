@@ -162,8 +162,8 @@ class EventLog:
             self._note(transaction, last.number, last.link)
 
     def _note(self, transaction: Transaction, number: int, link: bytes) -> None:
-        note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
-        transaction.execute(note, number, link, self.study)
+        note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ? AND last < ?"
+        transaction.execute(note, number, link, self.study, number)
 
     def noted(self, transaction: Transaction) -> tuple[int, bytes]:
         """The number and the link of an event up to which the log has to go, at least."""
@@ -180,7 +180,7 @@ class EventLog:
     def keep_snapshot(
         self, transaction: Transaction, number: int, link: bytes, content: str
     ) -> None:
-        """Write down a snapshot that follows the last event, and drop those before it."""
+        """Write down a snapshot that follows an event, and drop those before it."""
         drop = "DELETE FROM belman_snapshots WHERE study = ? AND number <= ?"
         insert = "INSERT INTO belman_snapshots (study, number, link, content) VALUES (?, ?, ?, ?)"
         transaction.execute(drop, self.study, number)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +19,50 @@ LONGEST_NAP = 0.002  # seconds between two tries to be the one that writes
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
+class _Queue:
+    """Threads of one process that want to write: first come, first served."""
+
+    def __init__(self) -> None:
+        self.join_process()
+
+    def join_process(self) -> None:
+        """Be empty: whoever wrote when this process was forked is not in it."""
+        self.lock = threading.RLock()
+        self.turns: deque[threading.Lock] = deque()  # the first is that of whoever writes
+        self.pid = os.getpid()
+
+
+class _Turn:
+    """A place in a queue, which is left when this is dropped."""
+
+    def __init__(self, queue: _Queue) -> None:
+        if queue.pid != os.getpid():
+            queue.join_process()
+        self._queue, self._came = queue, threading.Lock()
+        with queue.lock:
+            queue.turns.append(self._came)
+            if queue.turns[0] is not self._came:
+                self._came.acquire()
+
+    def comes(self, seconds: float) -> bool:
+        """Whether it comes within so many seconds."""
+        return self._came.acquire(timeout=seconds)
+
+    def __del__(self) -> None:
+        if self._queue.pid != os.getpid():
+            return
+        with self._queue.lock:
+            turns = self._queue.turns
+            was_first = turns[0] is self._came
+            turns.remove(self._came)
+            if was_first and turns:
+                turns[0].release()
+
+
 class _Connection(sqlite3.Connection):
-    """A connection that knows whether the file has a write-ahead log by now, whether others wanted
-    to write when it last began, and which files it has open, as it left them.
+    """A connection that knows whether the file has a write-ahead log by now, whether other
+    processes wanted to write when it last began, which files it has open, as it left them, and its
+    turn to write.
     """
 
     has_wal = False
@@ -27,17 +70,28 @@ class _Connection(sqlite3.Connection):
     path = ""
     file: tuple[int, ...] | None = None
     log: tuple[int, ...] | None = None
+    turn: _Turn | None = None
 
     def commit(self) -> None:
         super().commit()
         self.file = _identity(self.path)  # into which it may have moved the log
+        self.turn = None
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.turn = None
+
+    def close(self) -> None:
+        super().close()
+        self.turn = None
 
 
 class SQLite:
     """A file with a write-ahead log (WAL); whoever writes is alone until the transaction ends.
 
-    Readers wait for nobody. Writers try again after short naps of random length: SQLite's own
-    naps grow longer with every try, so that whoever waited longest would go on waiting.
+    Readers wait for nobody. The writers of a process stand in a queue; of those of several
+    processes each tries again after short naps of random length: SQLite's own naps grow longer with
+    every try, so that whoever waited longest would go on waiting.
     """
 
     error: type[Exception] = sqlite3.Error
@@ -54,6 +108,7 @@ class SQLite:
         self._shown, self._path, self._synchronous = shown, os.path.abspath(path), synchronous
         self._lock_timeout, self._read_only = lock_timeout, read_only
         self._connected = False  # whether there was a file
+        self._queue = _Queue()
         self.key_file: str | None = f"{self._path}.key"
         self.address = self._path
 
@@ -96,6 +151,10 @@ class SQLite:
         if not connection.has_wal:
             self._patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").close())
             connection.has_wal = True
+        turn = _Turn(self._queue)
+        if not turn.comes(self._lock_timeout):
+            raise sqlite3.OperationalError("database is locked")
+        connection.turn = turn
         if connection.has_rivals:  # who wrote just now is no sooner back than who waits
             time.sleep(random.uniform(0.0, LONGEST_NAP))
         try:
