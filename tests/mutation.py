@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--rooms", nargs="+", default=list(ROOMS), help="that are broken")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0, help="leave out so many before it")
+    parser.add_argument("--only", type=int, nargs="+", help="the numbers of those that are tried")
     given = parser.parse_args()
     if given.map:
         make_map(given.folder, given.rooms)
@@ -268,7 +268,8 @@ def main() -> None:
     counts: dict[str, int] = defaultdict(int)
     sound: set[str] = set()  # tests that pass where nothing is broken, and those that do not
     unsound: set[str] = set()
-    for i, mutant in enumerate(every[given.first : given.count], start=given.first):
+    for i in given.only or range(given.count):
+        mutant = every[i]
         own = range(mutant.line, mutant.last + 1)
         tests = set().union(*(lines.get((mutant.path, line), set()) for line in own))
         tests = tests or of_file[mutant.path]  # a line that runs as its module is imported

@@ -43,7 +43,7 @@ from belman.studies import Storage
 GRACE_SECONDS = 10
 _HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "If-None-Match")
 _OF_FLAGS = ("X-API-Key", "Cache-Control", "Last-Event-ID")  # headers of their clients
-SWITCH_SECONDS = 5e-4  # for so long a thread that reads may keep one that decides from running
+SWITCH_SECONDS = 2e-4  # for so long a thread that reads may keep one that decides from running
 
 health = APIRouter(tags=["health"])
 measured = role_router(tags=["health"])
