@@ -76,7 +76,7 @@ def softplus(constants, theta):
 
 @kernel
 def logistic(constants, theta):
-    return 1.0 / (1.0 + math.exp(-theta))
+    return math.exp(min(theta, 0.0)) / (1.0 + math.exp(-abs(theta)))
 
 
 class GenericPoisson(OneParameter):
@@ -130,6 +130,12 @@ class CutBernoulli(OneParameter):
 
     def supports(self, reward):
         return reward in (0.0, 1.0)
+
+
+class LogOdds(CutBernoulli):
+    """The same on the whole line, so that the chance of a success is Beta(χ, ν − χ)."""
+
+    name, range = "log-odds", (-math.inf, math.inf)
 
 
 # Beliefs by mpmath: the trapezoidal rule in u = ln θ, which converges geometrically.
@@ -222,6 +228,30 @@ def test_belief_is_its_integral(name, chi, nu):
     )
     assert metric[1, 0] == metric[0, 1]
     assert family.expected_reward(belief) == pytest.approx(float(expected), rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(5.0, 5.0), (0.5, 0.5), (0.05, 0.05), (5e-3, 5e-3), (5e-3, 0.015), (3.0, 400.0)]
+)
+def test_a_belief_that_bends_in_a_small_part_of_its_range(a, b):
+    """The fewer rewards it is worth, the longer are its tails, in log-odds, beside the one place
+    where its logarithm is no straight line.
+    """
+    family, belief = LogOdds(), (a, a + b)
+    exact = [mp.digamma(a) - mp.digamma(b), mp.digamma(b) - mp.digamma(a + b)]
+    assert family.mean_parameters(belief) == pytest.approx(
+        [float(one) for one in exact], rel=1e-10, abs=1e-10
+    )
+    variances = [mp.psi(1, a) + mp.psi(1, b), mp.psi(1, b) - mp.psi(1, a + b)]
+    metric = family.metric(belief)
+    assert [metric[0, 0], metric[1, 1]] == pytest.approx(
+        [float(one) for one in variances], rel=1e-8
+    )
+    assert family.log_partition(belief) == pytest.approx(float(mp.log(mp.beta(a, b))), rel=1e-11)
+    chances = [0.1, 0.5, 0.9]
+    assert [family.mean_cdf(belief, x) for x in chances] == pytest.approx(
+        stats.beta(a, b).cdf(chances), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(

@@ -101,20 +101,22 @@ def offset(constants, u, z):
 
 
 @kernel
-def panel_edges(panel, left, right):
-    """The ends of a panel from the mode: panels widen outwards, the more the longer a side is."""
+def panel_edges(panel, left, right, core):
+    """The ends of a panel from the mode: panels widen outwards, the more the longer a side is, and
+    the shorter the `core` in which the density bends.
+    """
     side = right if panel >= PANELS else left
     rank = panel - PANELS if panel >= PANELS else PANELS - 1 - panel
-    growth = 1.0 + 6.0 * max(1.0, side / min(left, right))
+    growth = 1.0 + 6.0 * max(1.0, side / min(left, right), 0.1 * side / core)
     inner = side * (growth ** (rank / PANELS) - 1.0) / (growth - 1.0)
     outer = side * (growth ** ((rank + 1) / PANELS) - 1.0) / (growth - 1.0)
     return (inner, outer) if panel >= PANELS else (-outer, -inner)
 
 
 @kernel
-def node_distance(node, left, right):
+def node_distance(node, left, right, core):
     """How far a node lies from the mode."""
-    low, high = panel_edges(node // ORDER, left, right)
+    low, high = panel_edges(node // ORDER, left, right, core)
     return 0.5 * (low + high) + 0.5 * (high - low) * NODES[node % ORDER]
 
 
@@ -174,12 +176,12 @@ def _mass_below(mesh, t):
 
 
 @kernel
-def tail_mass(mesh, left, right, z, mirrored):
+def tail_mass(mesh, left, right, core, z, mirrored):
     """The probability below a distance z from the mode, or above it if mirrored."""
     total = 0.0
     for step in range(2 * PANELS):
         panel = 2 * PANELS - 1 - step if mirrored else step
-        low, high = panel_edges(panel, left, right)
+        low, high = panel_edges(panel, left, right, core)
         if low < z < high:
             _expand(mesh, panel, mirrored)
             t = (2.0 * z - low - high) / (high - low)
@@ -191,7 +193,7 @@ def tail_mass(mesh, left, right, z, mirrored):
 
 
 @kernel
-def tail_distance(mesh, left, right, level, mirrored):
+def tail_distance(mesh, left, right, core, level, mirrored):
     """The distance with that probability below (above if mirrored): Newton on ln `tail_mass`."""
     panel, mass = 0, 0.0
     for step in range(2 * PANELS):
@@ -216,5 +218,5 @@ def tail_distance(mesh, left, right, level, mirrored):
         if abs(following - t) <= 1e-14:
             break
         t = following
-    near, far = panel_edges(panel, left, right)
+    near, far = panel_edges(panel, left, right, core)
     return 0.5 * (near + far) + 0.5 * (far - near) * (-t if mirrored else t)

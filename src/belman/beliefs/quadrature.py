@@ -72,11 +72,10 @@ class Quadrature(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `slope(constants, theta)`, `parameter(constants, mean)` | the reward distribution's, or
-    stand-ins | | `excess(constants, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without
-    cancellation | | `window(constants, chi, nu)` | the mode in u, and the reach to its left and
-    right | | `lay(constants, chi, nu, centre, left, right, mesh)` | fill it; θ₀, B′(θ₀),
-    A−χθ₀+νB(θ₀) |
+    | `slope(constants, theta)`, `parameter(constants, mean)` | those of the reward distribution |
+    | `excess(constants, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ), without cancellation |
+    | `window(constants, chi, nu)` | the mode in u, the reach to its left and right, its core |
+    | `lay(constants, chi, nu, centre, left, right, core, mesh)` | θ₀, B′(θ₀), A−χθ₀+νB(θ₀) |
     """
 
     belief: BeliefKernels
@@ -201,13 +200,27 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
         return min(abs(z), max(farthest(constants) - abs(centre), 1.0))
 
     @kernel
+    def bend(constants, chi, nu, centre, z):
+        """About how far from the mode, on the side of z, the density falls half as fast as at z:
+        halfway if its logarithm is a parabola, near the mode if that is a bent line.
+        """
+        enough = 0.5 * abs(climb(constants, chi, nu, centre + z))
+        for _ in range(_STEPS):
+            z *= 0.25
+            if not abs(climb(constants, chi, nu, centre + z)) > enough:
+                break
+        return 2.0 * abs(z)
+
+    @kernel
     def window(constants, chi, nu):
         centre = find_mode(constants, chi, nu)
         right = reach(constants, chi, nu, centre, 1.0)
-        return centre, reach(constants, chi, nu, centre, -right), right
+        left = reach(constants, chi, nu, centre, -right)
+        core = min(bend(constants, chi, nu, centre, -left), bend(constants, chi, nu, centre, right))
+        return centre, left, right, core
 
     @kernel
-    def lay(constants, chi, nu, centre, left, right, mesh):
+    def lay(constants, chi, nu, centre, left, right, core, mesh):
         theta = position(constants, centre)[0]
         rate, base = slope(constants, theta), log_stretch(constants, centre)[0]
         tilt = chi - nu * rate
@@ -217,7 +230,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
             for rank in range(PANELS):
                 panel = PANELS + rank if side == 1 else PANELS - 1 - rank
                 first = panel * ORDER
-                low, high = panel_edges(panel, left, right)
+                low, high = panel_edges(panel, left, right, core)
                 middle, half = 0.5 * (low + high), 0.5 * (high - low)
                 gain = 0.0
                 for i in range(ORDER):
@@ -240,7 +253,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                     mesh[2, first + i] = height
         total = 0.0
         for panel in range(2 * PANELS):
-            low, high = panel_edges(panel, left, right)
+            low, high = panel_edges(panel, left, right, core)
             for i in range(ORDER):
                 k = panel * ORDER + i
                 mesh[2, k] = 0.5 * (high - low) * WEIGHTS[i] * math.exp(mesh[2, k] - peak)
@@ -287,8 +300,8 @@ def quadrature(reward_distribution: RewardDistribution) -> Quadrature:
 
     @kernel
     def survey(constants, chi, nu, mesh):
-        centre, left, right = window(constants, chi, nu)
-        return lay(constants, chi, nu, centre, left, right, mesh)
+        centre, left, right, core = window(constants, chi, nu)
+        return lay(constants, chi, nu, centre, left, right, core, mesh)
 
     @allocating_kernel
     def log_partition(constants, belief):

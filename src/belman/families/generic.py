@@ -183,14 +183,14 @@ def generic_kernels(reward_distribution: RewardDistribution, names: str = "") ->
     def expected_reward(constants, belief):
         """E_b[E_θ[X]], the mesh lengthened until the mean no longer outgrows b, else infinite."""
         mesh = np.empty(MESH)
-        centre, left, right = window(constants, belief[0], belief[1])
+        centre, left, right, core = window(constants, belief[0], belief[1])
         room = farthest(constants) - abs(centre)
         low, high = 0.0, 0.0
         for _ in range(_STEPS):
-            lay(constants, belief[0], belief[1], centre, left, right, mesh)
+            lay(constants, belief[0], belief[1], centre, left, right, core, mesh)
             total, size = 0.0, 0.0
             for i in range(mesh.shape[1]):
-                theta = position(constants, centre + node_distance(i, left, right))[0]
+                theta = position(constants, centre + node_distance(i, left, right, core))[0]
                 high = mesh[2, i] * mean_of(constants, theta)
                 low = high if i == 0 else low
                 total += high
@@ -212,27 +212,27 @@ def generic_kernels(reward_distribution: RewardDistribution, names: str = "") ->
     @allocating_kernel
     def mean_cdf(constants, belief, x):
         mesh = np.empty(MESH)
-        centre, left, right = window(constants, belief[0], belief[1])
-        lay(constants, belief[0], belief[1], centre, left, right, mesh)
+        centre, left, right, core = window(constants, belief[0], belief[1])
+        lay(constants, belief[0], belief[1], centre, left, right, core, mesh)
         z = locate(constants, parameter(constants, x)) - centre
         side = z > 0.0
-        mass = tail_mass(mesh, left, right, z, side)
+        mass = tail_mass(mesh, left, right, core, z, side)
         return mass if side != rising(constants, centre, left, right) else 1.0 - mass
 
     @allocating_kernel
     def belief_quantile(constants, belief, level, upper):
         mesh = np.empty(MESH)
-        centre, left, right = window(constants, belief[0], belief[1])
-        lay(constants, belief[0], belief[1], centre, left, right, mesh)
-        return position(constants, centre + tail_distance(mesh, left, right, level, upper))[0]
+        centre, left, right, core = window(constants, belief[0], belief[1])
+        lay(constants, belief[0], belief[1], centre, left, right, core, mesh)
+        return position(constants, centre + tail_distance(mesh, left, right, core, level, upper))[0]
 
     @allocating_kernel
     def mean_quantile(constants, belief, level, upper):
         mesh = np.empty(MESH)
-        centre, left, right = window(constants, belief[0], belief[1])
-        lay(constants, belief[0], belief[1], centre, left, right, mesh)
+        centre, left, right, core = window(constants, belief[0], belief[1])
+        lay(constants, belief[0], belief[1], centre, left, right, core, mesh)
         mirrored = upper == rising(constants, centre, left, right)
-        u = centre + tail_distance(mesh, left, right, level, mirrored)
+        u = centre + tail_distance(mesh, left, right, core, level, mirrored)
         return mean_of(constants, position(constants, u)[0])
 
     @kernel
