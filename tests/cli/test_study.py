@@ -310,3 +310,10 @@ def test_a_budget_from_the_shell(study):
     for wrong in ("dollars", "dollars much", "25"):
         with pytest.raises(errors.SettingError):
             study("create", "wrong", "--arms", "a,b", "--budget", wrong)
+
+
+def test_who_only_looks_makes_no_file(study, tmp_path):
+    for words in (["list"], ["show", "button"], ["ask", "button"], ["restore", "button"]):
+        with pytest.raises(errors.StorageError, match="there is no such file"):
+            study(*words)
+    assert not list(tmp_path.iterdir())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -90,6 +92,23 @@ def main() -> None:
     try:
         app()
     except BelmanError as error:
-        words = escape(for_terminal(str(error), lines=True))
+        words = escape(for_terminal(_as_options(str(error), sys.argv[1:]), lines=True))
         errors.print(f"[bold red]error:[/bold red] {words}", highlight=False)
         raise SystemExit(2) from None
+
+
+def _as_options(words: str, given: Sequence[str]) -> str:
+    """What an error says of parameters, as the command that was given has them.
+
+    >>> _as_options("runs=0 is none: give runs=100", ["explore", "--runs", "0"])
+    '--runs 0 is none: give --runs 100'
+    """
+    known: Any = typer.main.get_command(app)
+    for word in given:
+        known = getattr(known, "commands", {}).get(word, known)
+    flags = {one.name: one.opts[0] for one in known.params if one.opts[0].startswith("--")}
+
+    def flag(match: re.Match[str]) -> str:
+        return f"{flags[match[1]]} " if match[1] in flags else match[0]
+
+    return re.sub(r"(?<![\w'\"-])([a-z_]+)=(?=\S)", flag, words)

@@ -164,7 +164,7 @@ def list_keys(*, storage: str = DEFAULT_STORAGE) -> None:
     from belman.service.keys import Keys
     from belman.studies import Storage
 
-    result = Keys(Storage(storage)).all()
+    result = Keys(Storage(storage, create=False)).all()
     show(
         Table(
             {
@@ -184,7 +184,7 @@ def revoke_key(id: str, *, storage: str = DEFAULT_STORAGE) -> None:
     from belman.service.keys import Keys
     from belman.studies import Storage
 
-    Keys(Storage(storage)).revoke(id)
+    Keys(Storage(storage, create=False)).revoke(id)
     console.print(f"key {id} is revoked", highlight=False)
 
 

@@ -24,7 +24,7 @@ def list_(
     *, archived: bool = False, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """List every study, with its counts."""
-    opened = Storage(storage, read_only=read_only)
+    opened = Storage(storage, read_only=read_only, create=False)
     rows = []
     for name in opened.names(archived):
         try:

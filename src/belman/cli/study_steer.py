@@ -114,7 +114,7 @@ def archive_events(study: Study, path: str, *, keep: float = 30.0, reason: str =
 @command(app)
 def restore(name: str, *, storage: str = DEFAULT_STORAGE) -> None:
     """List an archived study again; it stays paused until it is resumed."""
-    studies.restore(Storage(storage), name)
+    studies.restore(Storage(storage, create=False), name)
 
 
 @command(
@@ -123,7 +123,7 @@ def restore(name: str, *, storage: str = DEFAULT_STORAGE) -> None:
 )
 def delete(name: str, *, confirm: str, storage: str = DEFAULT_STORAGE) -> None:
     """Delete a study with its whole log, for good."""
-    gone = studies.delete(Storage(storage), name, confirm)
+    gone = studies.delete(Storage(storage, create=False), name, confirm)
     say(f"deleted {name} with {gone:,} events")
 
 

@@ -123,9 +123,12 @@ def open_study(
     """
     told = locals()
     given = {setting: _listed(told[setting]) for setting in StudySettings.sentences()}
-    opened = storage if isinstance(storage, Storage) else Storage(storage, read_only=read_only)
+    creates = arms is not None or features is not None
+    opened = storage
+    if not isinstance(opened, Storage):
+        opened = Storage(opened, read_only=read_only, create=creates)
     check_name(name)
-    if (arms is not None or features is not None) and name not in opened.names():
+    if creates and name not in opened.names():
         chosen = StudySettings(**given)
         now = opened.now() if clock is None else check_time(clock())
         if create(name, chosen, opened, now):

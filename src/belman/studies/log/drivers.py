@@ -65,7 +65,7 @@ class Driver(Protocol):
         """Whether a connection is of no use any more."""
 
 
-def driver_for(url: str, read_only: bool = False) -> Driver:
+def driver_for(url: str, read_only: bool = False, create: bool = True) -> Driver:
     """The driver that a URL names.
 
     >>> str(driver_for("sqlite:///studies.db?synchronous=normal"))
@@ -82,7 +82,7 @@ def driver_for(url: str, read_only: bool = False) -> Driver:
     options = dict(parse_qsl(parts["query"] or "", keep_blank_values=True))
     lock_timeout = _seconds(options, "lock_timeout", LOCK_TIMEOUT)
     if parts["scheme"] in ("sqlite", "sqlite+pysqlite"):
-        return _sqlite(shown, parts, options, lock_timeout, read_only)
+        return _sqlite(shown, parts, options, lock_timeout, read_only, create)
     if parts["scheme"] in ("postgresql", "postgres", "postgresql+psycopg"):
         named = {
             "user": unquote(parts["user"] or ""),
@@ -115,6 +115,7 @@ def _sqlite(
     options: dict[str, str],
     lock_timeout: float,
     read_only: bool,
+    create: bool,
 ) -> SQLite:
     if parts["host"] or parts["user"] or parts["database"] in (None, "", ":memory:"):
         remedy = "a study has to survive: write sqlite:///studies.db"
@@ -126,7 +127,7 @@ def _sqlite(
     if options:
         known = "SQLite has 'synchronous' and 'lock_timeout' here"
         raise SettingError(f"storage={shown!r} has the option {listing(options)}: {known}")
-    return SQLite(shown, parts["database"], synchronous, lock_timeout, read_only)
+    return SQLite(shown, parts["database"], synchronous, lock_timeout, read_only, create)
 
 
 def without_password(url: str) -> str:

@@ -103,10 +103,16 @@ class SQLite:
     lock_schema = "SELECT 1"  # whoever writes is alone
 
     def __init__(
-        self, shown: str, path: str, synchronous: str, lock_timeout: float, read_only: bool
+        self,
+        shown: str,
+        path: str,
+        synchronous: str,
+        lock_timeout: float,
+        read_only: bool,
+        create: bool,
     ) -> None:
         self._shown, self._path, self._synchronous = shown, os.path.abspath(path), synchronous
-        self._lock_timeout, self._read_only = lock_timeout, read_only
+        self._lock_timeout, self._read_only, self._creates = lock_timeout, read_only, create
         self._connected = False  # whether there was a file
         self._queue = _Queue()
         self.key_file: str | None = f"{self._path}.key"
@@ -118,6 +124,8 @@ class SQLite:
     def connect(self) -> sqlite3.Connection:
         if self._connected and _identity(self._path) is None:
             raise sqlite3.OperationalError("it is gone: was it moved, or deleted?")
+        if not self._creates and _identity(self._path) is None:
+            raise sqlite3.OperationalError("there is no such file")
         # without an isolation level, since the driver would begin transactions of its own
         options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
         target = self._uri() if self._read_only else self._path

@@ -154,17 +154,20 @@ class Storage:
     pages (WAL) and waits for the disk at every commit; `?synchronous=normal` does not wait, so that
     a power cut (not a crash of the program) may take the last moments with it. A storage may be
     shared by threads, and by processes that are forked. Opening one that is there writes nothing,
-    and with `read_only` nothing is ever written: for a copy to look at.
+    and with `read_only` nothing is ever written: for a copy to look at. Without `create` a file
+    that is not there is an error.
     """
 
-    def __init__(self, url: str, *, migrating: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self, url: str, *, migrating: bool = False, read_only: bool = False, create: bool = True
+    ) -> None:
         self.read_only = read_only
         #: The furthest number and link that anybody saw here of the log of a study, by its id and
         #: secret: those who read it and those who write it are to know of each other.
         self.heads: dict[tuple[int, str], tuple[int, bytes]] = {}
         #: The names of studies, by id and secret, whose log was found to be another one.
         self.out_of_step: dict[tuple[int, str], str] = {}
-        self._pool = Pool(driver_for(url, read_only))
+        self._pool = Pool(driver_for(url, read_only, create))
         (schema.upgrade if migrating else schema.prepare)(self)
 
     def __str__(self) -> str:
