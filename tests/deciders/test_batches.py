@@ -1,4 +1,4 @@
-"""A batch is chosen by few calls of compiled code, as if each ask were decided by one of its own."""
+"""A batch is chosen by few calls of compiled code, as if each ask were decided by one."""
 
 from __future__ import annotations
 
