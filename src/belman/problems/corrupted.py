@@ -48,7 +48,20 @@ def falsified(inner: CourseKernels) -> CourseKernels:
 
 @dataclass(frozen=True)
 class Corrupted(Layer):
-    """A problem whose rewards are falsified by `budget` in all; made by `corrupted`."""
+    """A problem whose rewards are falsified while a budget lasts; made by `corrupted`.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    problem
+        The problem whose rewards are falsified.
+    budget
+        The most by which rewards are changed in one run: the sum of all changes. A change that
+        would exceed it is not made.
+    ends
+        What is told in place of a reward: the first of the best arm, the second of all others.
+    """
 
     budget: float
     ends: tuple[float, float]

@@ -41,10 +41,20 @@ STRETCHES = CourseKernels(begin, move)
 
 @dataclass(frozen=True)
 class Drifting(Problem):
-    """From each of the turns `starts` on the arms have these means, until the next.
+    """Arms whose means are given for stretches of turns; made by `belman.problems.piecewise` and
+    others.
 
-    An arm whose mean is None is not there at the time. Regret is dynamic: what the arm lacks that
-    is best at the time.
+    Regret is dynamic: what the arm that was played lacks of the arm that is best at the time.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    starts
+        The first turn of each stretch: 1, and turns that rise. The last stretch has no end.
+    means
+        A row of means for each stretch; None where an arm is not there. Every stretch has at
+        least one arm.
 
     >>> Drifting(Bernoulli(), starts=(1, 501), means=((0.2, 0.8), (0.8, 0.2))).arms
     2
@@ -301,7 +311,7 @@ def abrupt_and_back(
     means
         The mean reward of each arm.
     arm
-        The place of the arm that jumps.
+        The position of the arm that jumps, from 0.
     to
         Its other mean.
     at
