@@ -71,7 +71,17 @@ def test_a_name_that_is_not_at_the_top_says_where_it_is():
 
 
 #: Rooms all of whose names have Parameters and Returns, as those at the top of the package have.
-DESCRIBED = ("delays", "families", "measures", "models", "plots", "policies", "problems")
+DESCRIBED = (
+    "delays",
+    "families",
+    "figures",
+    "measures",
+    "models",
+    "plots",
+    "policies",
+    "problems",
+    "suite",
+)
 #: Classes of which a half stands in another file.
 HALVES = {Family: (Calculus,)}
 _SECTION = re.compile(
