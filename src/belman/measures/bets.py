@@ -191,7 +191,7 @@ class ArmBets:
         return max(self.arms - 1, 1)
 
     def join(self) -> int:
-        """Take in a new arm, of which outcomes so far say nothing.
+        """Take in a new arm; outcomes so far say nothing of it.
 
         Returns
         -------
@@ -435,7 +435,7 @@ class ArmBets:
     # Guesses
 
     def _guess_for(self, number: float | None, count: int = 1) -> int:
-        """Return the place of the guess by which a decision is scored, or `count` after the
+        """Return the position of the guess by which a decision is scored, or `count` after the
         latest.
         """
         if number is None:

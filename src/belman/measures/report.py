@@ -413,12 +413,17 @@ def report(
         where chances are known of most outcomes. They hold whatever the prior, also if rates
         change, and for all comparisons at once.
     positions
-        The places of the arms in the bets.
+        The positions of the arms in the bets.
 
     Returns
     -------
     Report
         The report.
+
+    Raises
+    ------
+    ArmError
+        If control is not one of the arms.
     """
     units, delta = known.units, 1.0 - level
     arms = list(known.arms)
@@ -488,7 +493,7 @@ def report(
 
 @dataclass(frozen=True)
 class _Wagers:
-    """Bets that hold for the arms of a report, and the place of each of them there."""
+    """Bets that hold for the arms of a report, and the position of each of them there."""
 
     bets: ArmBets
     positions: Sequence[int]

@@ -113,6 +113,12 @@ class SampleRatio:
             The number of decisions for each arm.
         chances
             The chances that held for them.
+
+        Raises
+        ------
+        SettingError
+            If there is not one count and one chance for each arm, a count is negative, or the
+            chances do not sum to 1.
         """
         new, given = np.asarray(counts, np.float64), np.asarray(chances, np.float64)
         if new.shape != (len(self.arms),) or given.shape != new.shape or not (new >= 0.0).all():
@@ -309,8 +315,8 @@ class Drift:
         belief: ArrayLike,
         cuts: Sequence[tuple[float, float, ArrayLike]],
     ) -> Drift:
-        """Go on from sums and beliefs that were kept elsewhere, in place of what this test has
-        seen.
+        """Go on from sums and beliefs that were kept elsewhere; what this test has seen is
+        left out.
 
         Parameters
         ----------

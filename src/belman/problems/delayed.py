@@ -161,6 +161,13 @@ def delayed(
     Delayed
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If the problem has no rewards that could be late or is late already, or delays are no
+        distribution within the window; with "early" also if rewards are not 0 and 1, or arms share
+        a belief.
+
     >>> from scipy import stats
     >>> from belman.problems import bernoulli
     >>> shop = delayed(bernoulli([0.04, 0.03]), stats.expon(scale=30), 120, arrivals=60)
@@ -212,6 +219,12 @@ def batched(problem: Problem, n: int, *, weights: bool = True) -> Delayed:
     -------
     Delayed
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If the problem cannot be decided in batches, such as a queue, or `n` is not a whole number
+        from 1 up.
 
     >>> from belman.problems import bernoulli
     >>> batched(bernoulli([0.04, 0.03]), 100).batch

@@ -56,6 +56,11 @@ class Drifting(Problem):
         A row of means for each stretch; None where an arm is not there. Every stretch has at
         least one arm.
 
+    Raises
+    ------
+    SettingError
+        If turns do not rise from 1, rows differ in length, or one has no arm.
+
     >>> Drifting(Bernoulli(), starts=(1, 501), means=((0.2, 0.8), (0.8, 0.2))).arms
     2
     """
@@ -326,6 +331,11 @@ def abrupt_and_back(
     Drifting
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If there is no such arm, or turns are not 1 < `at` < `back`.
+
     >>> abrupt_and_back([0.5, 0.4], 1, 0.7, at=1_001, back=2_001).starts
     (1, 1001, 2001)
     """
@@ -369,6 +379,12 @@ def coming_and_going(
     -------
     Drifting or Coming
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If more arms are in play at once than there are, or there are too few turns for them to
+        come.
 
     >>> world = coming_and_going(4, 1_000, seed=1, at_once=3)
     >>> world.starts, [mean is None for mean in world.means[0]]

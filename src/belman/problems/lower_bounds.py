@@ -100,6 +100,11 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     CharacteristicTime
         T* and w*.
 
+    Raises
+    ------
+    SettingError
+        If the means are not fixed, or `m` is not from 1 to the number of arms.
+
     >>> from belman.problems import bernoulli
     >>> result = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
     >>> round(result.turns), [round(float(share), 3) for share in result.proportions]

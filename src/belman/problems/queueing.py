@@ -251,6 +251,12 @@ def queue(
     Queue
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If a rate is not from 0 to 1 job per turn, numbers of queues differ, a name is unknown, or
+        servers turn to empty queues although jobs have sizes.
+
     >>> queue([0.5, 0.33, 0.25], arrivals=0.35).servers
     3
     >>> queue([[0.5, 0.3, 0.2], [0.3, 0.5, 0.2]], arrivals=[0.4, 0.3]).queues

@@ -1,7 +1,7 @@
 """Worlds that change by chance, drawn anew in every run: jumps, walks, arms that come and go.
 
-Means are places from 0 to 1 on a table of parameters, straight in between, so that any family can
-have them; arms that are renewed are drawn from a prior.
+Means are positions from 0 to 1 on a table of parameters, straight in between, so that any family
+can have them; arms that are renewed are drawn from a prior.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _POSITIONS = 257  # of the table of means
 
 @kernel
 def put(table, position, row):
-    """θ of the mean at a place from 0 to 1 of the table."""
+    """θ of the mean at a position from 0 to 1 of the table."""
     x = position * (len(table) - 1.0)
     left = min(int(x), len(table) - 2)
     for i in range(row.size):
@@ -300,7 +300,7 @@ class Coming(_Random):
 
 @dataclass(frozen=True)
 class Renewing(Problem):
-    """Arms that retire by chance, each with a new one in its place, which players are told; made by
+    """Arms that retire by chance, each replaced by a new one, which players are told; made by
     `belman.problems.renewing`.
 
     Parameters
@@ -357,8 +357,8 @@ def renewing(
 ) -> Renewing:
     """Make arms that each retire with a chance at every turn, replaced by a new one.
 
-    Players are told, and take the new arm for one of which nothing is known; outcomes of the old
-    one that are still out are lost to them.
+    Players are told, and take the new arm for one that they know nothing of; outcomes of the
+    old one that are still out are lost to them.
 
     Parameters
     ----------

@@ -74,6 +74,13 @@ class Replayed(Problem):
     order
         "drawn" for rewards drawn with replacement, so that runs differ; "kept" for rewards as they
         came, and again from the first after the last.
+
+    Raises
+    ------
+    SettingError
+        If an arm has no reward, there are too many, or names or turns do not fit.
+    RewardError
+        If the family does not allow a reward.
     """
 
     rewards: tuple[tuple[float, ...], ...]

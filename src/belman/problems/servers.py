@@ -162,6 +162,12 @@ def servers(
     Servers
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If no server is given, classes name different ones, a server has no slot, a chance is not
+        from 0 to 1, or times are no distribution.
+
     >>> problem = servers({"near": 0.1, "far": 0.3}, arrivals=5.0, slots={"far": 2})
     >>> problem.slots
     (1, 2)

@@ -94,6 +94,11 @@ class RandomStationary(Problem):
     between
         For Bernoulli arms: the interval to which means are scaled; None for 0 to 1.
 
+    Raises
+    ------
+    PriorError, SettingError
+        If the prior is not proper, or `between` is not an interval of chances.
+
     >>> RandomStationary(Bernoulli(), number=10, prior=(1.0, 1.0)).arms
     10
     """

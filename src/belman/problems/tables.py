@@ -210,6 +210,11 @@ def shaped(kind: str, arms: int, rng: np.random.Generator) -> Tables:
     Tables
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If there is no such shape.
+
     >>> shaped("revenue", 10, np.random.default_rng(7)).arms
     10
     """

@@ -86,6 +86,11 @@ def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
     GivenArms
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If ε is not from 10⁻⁶ to 0.5.
+
     >>> end_of_optimism().arms
     3
     """

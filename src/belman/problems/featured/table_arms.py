@@ -187,6 +187,12 @@ def from_table(
     TableArms
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If neither or both of `labels` and `rewards` are given, a log lacks a part, numbers of rows
+        differ, or a number is not finite.
+
     >>> problem = from_table([[0.1, 2.0], [0.4, 1.0], [0.3, 3.0]], ["a", "b", "a"])
     >>> problem.arms, problem.features
     (2, 6)
