@@ -190,9 +190,9 @@ class Claim:
     Attributes
     ----------
     number
-        The number of the claim.
+        Its number in the paper's order.
     title
-        Its title.
+        The heading of the claim in the report.
     says
         What the paper says, in a sentence.
     figures

@@ -31,7 +31,7 @@ class Panel:
     Parameters
     ----------
     title
-        The title of the panel.
+        The heading of its column, by which its data are known.
     problem
         What is played.
     players
@@ -130,7 +130,7 @@ class Curves(Figure):
     name
         The name, which is that of its folder too.
     title
-        The title.
+        The heading of the figure in the report.
     shows
         What the picture shows, in sentences.
     paper

@@ -113,7 +113,7 @@ class Figure(ABC):
     name
         The name, which is that of its folder too.
     title
-        The title.
+        The heading of the figure in the report.
     shows
         What the picture shows, in sentences.
     paper

@@ -53,7 +53,7 @@ def figure_data(
     Parameters
     ----------
     figure
-        The figure.
+        What is computed, such as one of `FIGURES`.
     effort
         How much to play.
     folder
@@ -122,7 +122,7 @@ def draw_into(
     Parameters
     ----------
     figure
-        The figure.
+        What is drawn, such as one of `FIGURES`.
     data
         The data of its parts, by name.
     folder
@@ -133,7 +133,7 @@ def draw_into(
     Returns
     -------
     Path
-        The file.
+        The file of the picture, NAME/NAME.png or with another ending.
 
     Raises
     ------

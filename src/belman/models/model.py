@@ -65,7 +65,7 @@ class Belief(NamedTuple):
     prior
         The standard deviations of the prior around 0 (B, d), in the units of the model.
     age
-        Of each coefficient (d), rewards since it last faded in whose contexts it counted.
+        Of each coefficient (d), how many rewards since it last faded had it in their context.
     clock
         How many rewards were learnt (1).
     scratch

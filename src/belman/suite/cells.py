@@ -160,7 +160,7 @@ class Suite:
         rival
             The name of a policy.
         cell
-            The cell.
+            The cell that it would play.
 
         Returns
         -------
@@ -218,7 +218,7 @@ def play(
     Parameters
     ----------
     cell
-        The cell.
+        The problem, its turns and its runs.
     players
         Policies by name.
     folder
