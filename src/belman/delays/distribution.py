@@ -67,6 +67,26 @@ class DelayDistribution:
     more (`alarm` says why). Times are seconds on any clock. What is kept are counts on a grid, so
     that memory and time do not grow with the number of tickets.
 
+    Parameters
+    ----------
+    window
+        The longest delay of a success, in seconds.
+    arms
+        How many arms there are.
+    prior
+        How many observations of delays the prior is worth.
+    alarm
+        Why silence says nothing any more; None while it does.
+    counted
+        The counts of tickets so far; by default those of arms that were never asked.
+
+    Raises
+    ------
+    SettingError
+        If the window or the prior is not a positive number.
+    StateError
+        If the counts are not those of that many arms.
+
     >>> distribution = DelayDistribution(window=7200.0, arms=2)
     >>> for second in range(100):
     ...     distribution.asked(second % 2, float(second))
@@ -131,19 +151,58 @@ class DelayDistribution:
     # What happens
 
     def asked(self, arm: int, time: float) -> None:
-        """A ticket goes out."""
+        """Count a ticket that goes out.
+
+        Parameters
+        ----------
+        arm
+            The number of the arm.
+        time
+            When the ticket was asked for.
+        """
         self._calls.asked(arm, self.cell(time))
 
     def told(self, arm: int, asked: float, time: float) -> None:
-        """The success of an open ticket is told."""
+        """Count the success of an open ticket.
+
+        Parameters
+        ----------
+        arm
+            The number of the arm.
+        asked
+            When the ticket was asked for.
+        time
+            When its success was told.
+        """
         self._calls.told(arm, self.cell(asked), self._delay(time - asked), 1)
 
     def untold(self, arm: int, asked: float, time: float) -> None:
-        """What was told at that time is taken back while the ticket is open: silent once more."""
+        """Take a success back while its ticket is open, which is silent once more.
+
+        Parameters
+        ----------
+        arm
+            The number of the arm.
+        asked
+            When the ticket was asked for.
+        time
+            When the success had been told.
+        """
         self._calls.told(arm, self.cell(asked), self._delay(time - asked), -1)
 
     def closed(self, arm: int, asked: float, told: float | None = None) -> None:
-        """The window of a ticket is over: what was `told` when, or nothing, is all there is."""
+        """Count a ticket whose window is over, and compare the delays of the arms where that is
+        due.
+
+        Parameters
+        ----------
+        arm
+            The number of the arm.
+        asked
+            When the ticket was asked for.
+        told
+            When its success was told; None where nothing was told.
+        """
         delay = -1 if told is None else self._delay(told - asked)
         self._calls.closed(arm, self.cell(asked), delay)
         p_value = 1.0 if self.alarm else float(self._calls.differ())
@@ -155,12 +214,23 @@ class DelayDistribution:
             )
 
     def add_arm(self) -> None:
-        """One more arm, the last."""
+        """Take in one more arm, which gets the last number."""
         self.arms += 1
         self._grow()
 
     def cell(self, time: float) -> int:
-        """The present cell of time: a window has as many cells as F has steps."""
+        """Compute the cell of time that a moment is in; a window has 256 cells.
+
+        Parameters
+        ----------
+        time
+            The moment, in seconds.
+
+        Returns
+        -------
+        int
+            The number of the cell.
+        """
         return math.floor(time / self._width)
 
     def _delay(self, delay: float) -> int:
@@ -170,17 +240,37 @@ class DelayDistribution:
     # What it says
 
     def cdf(self, now: float) -> Floats:
-        """F at the edges of the cells of the window, from 0 to 1."""
+        """Estimate F, the chance that a success is told within an age.
+
+        Parameters
+        ----------
+        now
+            The present time; one that is earlier than before counts as the latest.
+
+        Returns
+        -------
+        array (257)
+            F at the edges of the cells of the window, from 0 at the age 0 to 1 at its end.
+        """
         self._calls.advance(self.cell(now))
         self._calls.estimate()
         return self._calls.cdf.copy()
 
     def counts(self, now: float, beliefs: ArrayLike) -> Floats:
-        """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
+        """Compute what the open tickets of every arm count now.
 
-        `beliefs` (K × 2) holds α and β of each arm without its open tickets. The doubt is the
-        relative variance of what they count that comes from not knowing F (`delays/silence.py`).
-        All are 0 on an alarm.
+        Parameters
+        ----------
+        now
+            The present time; one that is earlier than before counts as the latest.
+        beliefs
+            α and β of each arm without its open tickets (K × 2).
+
+        Returns
+        -------
+        array (K × 3)
+            Successes, failures, and a doubt: the relative variance of what they count that comes
+            from not knowing F. All are 0 on an alarm.
         """
         self._calls.out[:] = 0.0
         if self.alarm is None:
@@ -191,8 +281,17 @@ class DelayDistribution:
         return self._calls.out.copy()
 
     def is_of(self, tickets: Sequence[tuple[int, float, float | None]]) -> bool:
-        """Whether its counts are those of these open tickets: the arm of each, when it was asked
-        for, and when its success was told, if it was.
+        """Check whether its counts are those of some open tickets.
+
+        Parameters
+        ----------
+        tickets
+            The arm of each, when it was asked for, and when its success was told, or None.
+
+        Returns
+        -------
+        bool
+            True if they are all the open tickets that were counted.
 
         >>> distribution = DelayDistribution(60.0, arms=2)
         >>> distribution.asked(1, 5.0)

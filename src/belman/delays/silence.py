@@ -94,12 +94,43 @@ def relative_doubt(counts, cdf, doubt, part, arm, worth):
 
 
 def chance_below(beliefs: Floats, doubt: Floats, x: Floats) -> Floats:
-    """How likely chances are at most x, for beliefs (α, β) under so much doubt about F."""
+    """Compute how likely chances of success are at most x, where the distribution F of delays is in
+    doubt.
+
+    Parameters
+    ----------
+    beliefs
+        α and β of each (… × 2).
+    doubt
+        The doubt about F of each, as `DelayDistribution.counts` gives it.
+    x
+        A chance for each.
+
+    Returns
+    -------
+    array
+        A probability for each.
+    """
     return _below(beliefs, _factor(doubt), np.asarray(x)[..., None])
 
 
 def intervals(beliefs: Floats, doubt: Floats, tail: float) -> tuple[Floats, Floats]:
-    """The ends of intervals of chances, of beliefs (α, β) under so much doubt, `tail` beyond each.
+    """Compute the ends of credible intervals of chances of success, where the distribution F of
+    delays is in doubt.
+
+    Parameters
+    ----------
+    beliefs
+        α and β of each (… × 2).
+    doubt
+        The doubt about F of each, as `DelayDistribution.counts` gives it.
+    tail
+        The probability beyond each end.
+
+    Returns
+    -------
+    tuple of arrays
+        The lower ends, and the upper ends.
 
     >>> [round(float(end), 4) for end in intervals(np.array([3.0, 96.0]), np.array(0.0), 0.025)]
     [0.0064, 0.0718]

@@ -185,7 +185,23 @@ def _counting(row: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper by its number: what it says, the figures it rests on, its judge."""
+    """A claim of the paper, and how the data of figures decide it.
+
+    Attributes
+    ----------
+    number
+        Its number in the paper's order.
+    title
+        The heading of the claim in the report.
+    says
+        What the paper says, in a sentence.
+    figures
+        The names of the figures that it rests on.
+    judge
+        A function from the data of these figures, by name, to the checks that decide.
+    remark
+        What a reader has to know besides; empty for nothing.
+    """
 
     number: int
     title: str

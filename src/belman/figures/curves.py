@@ -26,7 +26,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Panel:
-    """A simulation: who plays what, how long, how often; `slow` players play `slow_runs` runs."""
+    """One simulation of a figure of curves: who plays what, how long and how often.
+
+    Parameters
+    ----------
+    title
+        The heading of its column, by which its data are known.
+    problem
+        What is played.
+    players
+        Policies by name.
+    horizon
+        The number of turns.
+    runs
+        The number of runs in the full figure.
+    slow
+        Policies by name that take long, and play `slow_runs` runs.
+    slow_runs
+        The number of runs of the slow ones in the full figure.
+    paper_runs
+        The number of runs in the paper.
+    quick_runs
+        The fewest runs by which a claim can be decided.
+    """
 
     title: str
     problem: Problem
@@ -39,7 +61,18 @@ class Panel:
     quick_runs: int = 0
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        """One simulation for the players, one for the slow ones."""
+        """Say what has to be simulated.
+
+        Parameters
+        ----------
+        effort
+            How much to play.
+
+        Returns
+        -------
+        dict
+            A part for the players, and one for the slow ones if there are any, by name.
+        """
         runs = effort.runs(self.runs, self.paper_runs, self.quick_runs)
         result = {self.title: self._part(self.players, runs)}
         if self.slow:
@@ -58,17 +91,72 @@ class Panel:
         return Part(design.describe(), compute, design)
 
     def condensed(self, result: xarray.Dataset) -> xarray.Dataset:
-        """Reduce what was played to what the figure needs."""
+        """Reduce what was played to what the figure needs.
+
+        Parameters
+        ----------
+        result
+            What `belman.simulate` gave.
+
+        Returns
+        -------
+        Dataset
+            Curves over time, and the runs at some turns.
+        """
         return condense(result)
 
     def data(self, data: Data) -> list[xarray.Dataset]:
-        """What its parts gave."""
+        """Pick the data of its parts.
+
+        Parameters
+        ----------
+        data
+            The data of all parts of the figure, by name.
+
+        Returns
+        -------
+        list of Dataset
+            Those of the players, then those of the slow ones, where they are there.
+        """
         return [data[name] for name in (self.title, f"{self.title}, slow") if name in data]
 
 
 @dataclass(frozen=True)
 class Curves(Figure):
-    """A figure of curves: a column for each panel, a row for each variable."""
+    """A figure of curves over time: a column for each panel, a row for each variable.
+
+    Parameters
+    ----------
+    name
+        The name, which is that of its folder too.
+    title
+        The heading of the figure in the report.
+    shows
+        What the picture shows, in sentences.
+    paper
+        What the picture of the paper shows; empty if the paper has none.
+    panels
+        The simulations.
+    variables
+        What is drawn; players are ranked by the first at the end.
+    log
+        Whether the axis of time is logarithmic.
+    logarithmic
+        The variables whose own axis is logarithmic.
+    ceiling
+        The upper end of the first row; curves that leave it are named with their ends.
+    against
+        The player from whom tables give the paired differences.
+    bound
+        Whether to draw the slope of the bound of Lai and Robbins.
+    front
+        The players that stand out; the others are pale.
+    published
+        The paper's suboptimal draws at the end of the first panel by player: the mean, and the ends
+        of its band.
+    published_curve
+        The paper's BelMan on the way: "turns", and its "draws" at these.
+    """
 
     panels: tuple[Panel, ...] = ()
     variables: Sequence[str] = ("regret", "suboptimal_draws")

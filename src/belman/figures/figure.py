@@ -28,7 +28,21 @@ Data = Mapping[str, "xarray.Dataset"]
 
 
 class Effort(NamedTuple):
-    """How much to play: a share of the full figure's runs, a number of runs, or the paper's."""
+    """How much to play: a share of the full figure's runs, a number of runs, or the paper's.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    share
+        The share of the runs of the full figure.
+    least
+        The fewest runs, where the full figure has as many.
+    exactly
+        A number of runs for every simulation; None goes by the share.
+    as_in_paper
+        Whether to play as many runs as the paper did.
+    """
 
     name: str
     share: float = 1.0
@@ -37,9 +51,21 @@ class Effort(NamedTuple):
     as_in_paper: bool = False
 
     def runs(self, full: int, paper: int = 25, quick: int = 0) -> int:
-        """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper.
+        """Compute how many runs of a simulation to play.
 
-        `quick` is the least that a claim needs to be decided.
+        Parameters
+        ----------
+        full
+            The runs of the full figure.
+        paper
+            The runs in the paper.
+        quick
+            The fewest runs by which a claim can be decided.
+
+        Returns
+        -------
+        int
+            The number of runs.
 
         >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000)
         (50, 1000, 25)
@@ -61,10 +87,16 @@ AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 
 class Part(NamedTuple):
-    """A piece of a figure's data: a JSON description that settles it to the last digit, and how.
+    """A piece of a figure's data that is computed and kept by itself.
 
-    `compute` takes what `simulate` takes as `progress`; `design` is what it simulates, if it does,
-    so that its players can be compiled beforehand.
+    Attributes
+    ----------
+    description
+        What settles the data to the last digit, as values that JSON can hold.
+    compute
+        A function that gives the data; it takes what `simulate` takes as `progress`.
+    design
+        What is simulated, so that its players can be compiled beforehand; None if nothing is.
     """
 
     description: Mapping[str, Any]
@@ -74,7 +106,19 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure(ABC):
-    """A figure by its name: what it shows, and what the paper's picture does (empty if none)."""
+    """The contract of a figure: what has to be computed for it, and how it is drawn.
+
+    Parameters
+    ----------
+    name
+        The name, which is that of its folder too.
+    title
+        The heading of the figure in the report.
+    shows
+        What the picture shows, in sentences.
+    paper
+        What the picture of the paper shows; empty if the paper has none.
+    """
 
     name: str
     title: str
@@ -83,14 +127,47 @@ class Figure(ABC):
 
     @abstractmethod
     def parts(self, effort: Effort) -> dict[str, Part]:
-        """What has to be computed, by name."""
+        """Say what has to be computed.
+
+        Parameters
+        ----------
+        effort
+            How much to play.
+
+        Returns
+        -------
+        dict
+            Parts by name.
+        """
 
     @abstractmethod
     def draw(self, data: Data) -> Picture:
-        """The picture, in the theme that is on."""
+        """Draw the picture, in the theme that is on.
+
+        Parameters
+        ----------
+        data
+            The data of its parts, by name.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture.
+        """
 
     def tables(self, data: Data) -> list[Table]:
-        """Numbers with their intervals."""
+        """Make tables of its numbers, with their intervals.
+
+        Parameters
+        ----------
+        data
+            The data of its parts, by name.
+
+        Returns
+        -------
+        list of Table
+            The tables; none by default.
+        """
         return []
 
 

@@ -46,7 +46,28 @@ def figure_data(
     say: Callable[[str], object],
     progress: bool | None = None,
 ) -> dict[str, xarray.Dataset]:
-    """The data of a figure, from disk where they are there, else computed and kept."""
+    """Get the data of a figure: from its folder where they are there, else computed and kept.
+
+    A part is computed anew where its description, the code or its versions have changed.
+
+    Parameters
+    ----------
+    figure
+        What is computed, such as one of `FIGURES`.
+    effort
+        How much to play.
+    folder
+        The folder of all figures; that of this one has its name.
+    say
+        A function that is called with a few words before a part is computed.
+    progress
+        None for a bar on a terminal, True for a bar, False to print nothing.
+
+    Returns
+    -------
+    dict of Dataset
+        The data of its parts, by name.
+    """
     here = folder / figure.name
     here.mkdir(parents=True, exist_ok=True)
     result = {}
@@ -96,7 +117,29 @@ def picture_path(figure: Figure, folder: Path, ending: str = "png") -> Path:
 def draw_into(
     figure: Figure, data: dict[str, xarray.Dataset], folder: Path, ending: str = "png"
 ) -> Path:
-    """Draw the picture and keep it."""
+    """Draw the picture of a figure, and keep it.
+
+    Parameters
+    ----------
+    figure
+        What is drawn, such as one of `FIGURES`.
+    data
+        The data of its parts, by name.
+    folder
+        The folder of all figures, in which that of this one has to be.
+    ending
+        The format: "png", "svg" or "pdf".
+
+    Returns
+    -------
+    Path
+        The file of the picture, NAME/NAME.png or with another ending.
+
+    Raises
+    ------
+    SettingError
+        If the format is another one.
+    """
     import matplotlib as mpl
 
     if ending not in FORMATS:

@@ -58,10 +58,52 @@ _CHUNK = 2048
 
 @dataclass
 class ArmBets:
-    """Bets on pairs of arms, by their places: every arm against `control`, or all pairs without.
+    """Bets on pairs of arms, which are known by their positions from 0: every arm against
+    `control`, or all pairs without.
 
-    Rewards of the kind "rate" are 0 or 1, of the kind "range" from `low` to `high`, of the kind
-    "amount" any finite number.
+    Everything from `outcomes` on is what outcomes have left so far. It is empty at first, and is
+    given only where bets are read back from a file.
+
+    Parameters
+    ----------
+    arms
+        How many arms there are; at most 100 where bets are kept in a file.
+    control
+        The position of control; None compares all pairs of arms.
+    kind
+        "rate" for rewards of 0 or 1, "range" for rewards from `low` to `high`, "amount" for any
+        finite number.
+    low
+        The least reward of the kind "range"; 0 for rates.
+    high
+        The largest reward of the kind "range"; 1 for rates.
+    outcomes
+        How many outcomes were counted, less those that were taken back.
+    moments
+        Sums over all outcomes of the scaled reward, of its distance from the guessed mean and of
+        the square of that; over those of the last guess, how many there are and their scores.
+    guesses
+        A row for each guess: the first decision that it is for, the guessed mean, the scale of
+        scores, and their mean.
+    latest
+        The largest number of a decision whose outcome was counted.
+    wins
+        ln of the capital of bets on which arm of a pair a success comes from; a row for each pair,
+        for rates only.
+    capitals
+        ln of the capital of bets on rewards above or below the guessed mean; a row for each pair.
+    sums
+        Moments of the rewards, weighted so that they tell of means; a row for each pair.
+    levels
+        ln of the capital of bets on the level of one arm, and how many outcomes it has; a row for
+        each arm, not for amounts.
+
+    Raises
+    ------
+    SettingError
+        If the kind is not known, the ends are no range, or control is not one of the arms.
+    StateError
+        If what is read back does not fit the number of arms.
 
     >>> from belman.measures.bet_intervals import lift, log_evidence
     >>> bets = ArmBets(2, control=0)
@@ -118,7 +160,25 @@ class ArmBets:
         return [(a, self.control) for a in range(self.arms) if a != self.control]
 
     def row(self, arm: int, base: int | None = None) -> tuple[int, bool]:
-        """Return the row of a pair, and whether it is there the other way round."""
+        """Find the row of a pair of arms.
+
+        Parameters
+        ----------
+        arm
+            The position of an arm.
+        base
+            The position of the arm it is compared with; by default control.
+
+        Returns
+        -------
+        tuple
+            The row, and True where the pair is there the other way round.
+
+        Raises
+        ------
+        SettingError
+            If the two are not compared.
+        """
         other = self.control if base is None else base
         for row, pair in enumerate(self.pairs):
             if set(pair) == {arm, other} and arm != other:
@@ -131,7 +191,13 @@ class ArmBets:
         return max(self.arms - 1, 1)
 
     def join(self) -> int:
-        """Take in a new arm and return its place; outcomes so far say nothing of it."""
+        """Take in a new arm; outcomes so far say nothing of it.
+
+        Returns
+        -------
+        int
+            Its position, the last.
+        """
         self.arms += 1
         self._grow()
         return self.arms - 1
@@ -158,10 +224,27 @@ class ArmBets:
         times: float = 1.0,
         number: float | None = None,
     ) -> None:
-        """Count an outcome of an arm: `chances` are those of every arm at its decision, by place.
+        """Count one outcome of an arm, or take it back.
 
-        Decisions are numbered in their order, from 0 up, with gaps where one likes; without a
-        number an outcome is of the decision after the latest. `times=−1` takes an outcome back.
+        Parameters
+        ----------
+        arm
+            The position of the arm.
+        chances
+            The chance of each arm at the decision: one for each, or by position for some, the
+            others having none.
+        reward
+            The reward, as the user counts it.
+        times
+            How often it counts; −1 takes an outcome back.
+        number
+            The number of the decision: from 0 up in their order, gaps being allowed. By default it
+            is the decision after the latest.
+
+        Raises
+        ------
+        SettingError
+            If the kind of the bets does not allow the reward.
         """
         value = self._checked(np.array([reward]))[0]
         guess = self._guess_for(number)
@@ -176,8 +259,26 @@ class ArmBets:
         times: float = 1.0,
         number: float | None = None,
     ) -> None:
-        """Count outcomes in the order of their decisions; `chances` are a row each, or one for
-        all. Those that were decided together have one number.
+        """Count outcomes in the order of their decisions.
+
+        Parameters
+        ----------
+        arms
+            The position of the arm of each outcome.
+        chances
+            The chance of each arm: a row for each outcome, or one row for all.
+        rewards
+            The rewards.
+        times
+            How often each counts; −1 takes them back.
+        number
+            The number of the decision, where all were decided together; by default each has one of
+            its own, after the latest.
+
+        Raises
+        ------
+        SettingError
+            If the kind of the bets does not allow a reward.
         """
         positions = np.asarray(arms, dtype=np.int64)
         values = self._checked(np.asarray(rewards, dtype=np.float64))
@@ -202,11 +303,26 @@ class ArmBets:
         failures: ArrayLike,
         number: float | None = None,
     ) -> None:
-        """Count many outcomes that were decided with the same chances: successes and failures of
-        every arm.
+        """Count many outcomes of 0 and 1 that were decided with the same chances.
 
         The first guess of the rate is that of all outcomes in the table: given what came of all
         units, the arms of a fixed split are independent of one another.
+
+        Parameters
+        ----------
+        chances
+            The chance of each arm, as for `add`.
+        successes
+            How many outcomes of each arm were 1.
+        failures
+            How many outcomes of each arm were 0.
+        number
+            The number of the decision, as for `add`; by default the one after the latest.
+
+        Raises
+        ------
+        SettingError
+            If the bets are not of the kind "rate".
         """
         won, lost = (np.asarray(counts, dtype=np.float64) for counts in (successes, failures))
         if self.kind != "rate":
@@ -319,7 +435,7 @@ class ArmBets:
     # Guesses
 
     def _guess_for(self, number: float | None, count: int = 1) -> int:
-        """Return the place of the guess by which a decision is scored, or `count` after the
+        """Return the position of the guess by which a decision is scored, or `count` after the
         latest.
         """
         if number is None:

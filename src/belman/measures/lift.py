@@ -46,7 +46,15 @@ class MeanDistributions(Protocol):
 
 
 class Units(NamedTuple):
-    """How a user counts: a mean of the family is offset + slope × mean; costs have slope −1."""
+    """How a user counts: a mean of the family is offset + slope × mean.
+
+    Attributes
+    ----------
+    offset
+        What the user sees where the family's mean is 0.
+    slope
+        What one unit of the family is for the user; it is negative where less is better.
+    """
 
     offset: float = 0.0
     slope: float = 1.0
@@ -57,7 +65,18 @@ class Units(NamedTuple):
         return self.slope < 0.0
 
     def shown(self, mean: float) -> float:
-        """A mean as the user counts it; what is infinite for the family is infinite."""
+        """Convert a mean of the family to what the user sees.
+
+        Parameters
+        ----------
+        mean
+            A mean on the scale of the family.
+
+        Returns
+        -------
+        float
+            The mean as the user counts it; infinite where the family's mean is.
+        """
         return math.inf if mean == math.inf else self.offset + self.slope * mean
 
 

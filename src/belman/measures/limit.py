@@ -61,7 +61,18 @@ class Attainable(NamedTuple):
     exact: bool
 
     def share(self, regret: float) -> float:
-        """The share of the attainable rewards that a policy of this mean regret earns.
+        """Compute the share of the attainable rewards that a policy earns.
+
+        Parameters
+        ----------
+        regret
+            The mean regret of the policy over the same horizon.
+
+        Returns
+        -------
+        float
+            Its rewards over the best attainable ones; at least so much is earned where those are a
+            bound.
 
         >>> round(Attainable(62.0, 4.0, 0.0, 66.0, True).share(5.0), 3)
         0.984

@@ -31,7 +31,9 @@ BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
 
 
 class Martingale(Protocol):
-    """ln of the martingale at a mean; `centre` is where it is least."""
+    """The logarithm of a martingale as a function of the mean: least at `centre`, growing to both
+    `ends`.
+    """
 
     @property
     def centre(self) -> float:
@@ -42,7 +44,19 @@ class Martingale(Protocol):
         """Between which all means lie."""
 
     def log(self, mean: float) -> float:
-        """Its logarithm where the true mean is this."""
+        """Compute the logarithm of the martingale for a true mean.
+
+        Parameters
+        ----------
+        mean
+            The true mean that is assumed, from one of `ends` to the other.
+
+        Returns
+        -------
+        float
+            ln of the martingale. If the mean is the true one, it ever reaches ln(1/δ) with a chance
+            of at most δ.
+        """
 
 
 class Mixture(NamedTuple):
@@ -72,13 +86,31 @@ def no_mixture(family: Family) -> str:
 def mixture(
     family: Family, prior: ArrayLike, belief: ArrayLike, plays: float, average: float
 ) -> Martingale:
-    """The mixture over a conjugate prior: ln m(θ) = ln prior(θ) − ln belief(θ).
+    """Compute the mixture over a conjugate prior: ln m(θ) = ln prior(θ) − ln belief(θ).
 
     ∫ Π f_θ dπ = exp(A(η_n) − A(η_0)) where the prior is conjugate, and the rest of the ratio is the
     likelihood at θ: what is left is the prior's density over the belief's. Where the average reward
     says all, the martingale at other means follows from one point by n·d(average, mean). Rewards in
     [0, 1] that are not 0 or 1 make a Bernoulli mixture a supermartingale, which is valid too. For
     Gaussian rewards of unknown variance the likelihood is the largest over all variances.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    prior
+        The belief before the first reward.
+    belief
+        The belief after them all.
+    plays
+        How many rewards there were; without any the logarithm is 0 at all means.
+    average
+        Their average.
+
+    Returns
+    -------
+    Martingale
+        Its logarithm by the mean, on the scale of the family.
 
     >>> from belman.families import Bernoulli
     >>> result = mixture(Bernoulli(), (1.0, 1.0), (4.0, 8.0), 10.0, 0.3)

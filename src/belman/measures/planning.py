@@ -27,7 +27,38 @@ _LONGEST = 6.0  # times a test of fixed size
 
 @dataclass(frozen=True)
 class Plan:
-    """A planned experiment: what is asked, a test of fixed size, and how each goal did."""
+    """A planned experiment: what is asked, a test of fixed size, and how each goal did.
+
+    Attributes
+    ----------
+    baseline
+        The rate of control; with a `deviation`, its mean amount.
+    lift
+        The lift to find, as a share of the baseline.
+    arms
+        The number of arms.
+    risk
+        The probability of a wrong verdict.
+    per_day
+        Decisions a day.
+    rule
+        The stopping rule that was played.
+    power
+        The power of the test of fixed size.
+    deviation
+        The standard deviation of amounts; None for rewards of 0 or 1.
+    prior
+        What is believed of every arm at first: Beta counts, or a mean and a precision with a
+        `deviation`.
+    fixed
+        Decisions of a test of fixed size, over all arms.
+    horizon
+        The most decisions of a run; one that is not decided by then is not decided.
+    played
+        By goal, how its runs did.
+    alike
+        How runs did in which all arms are alike, under the goal "both".
+    """
 
     baseline: float
     lift: float
@@ -174,7 +205,13 @@ class Plan:
         return float(np.quantile(days, self.power, method="higher"))
 
     def table(self) -> Table:
-        """One row a goal."""
+        """Return the plan as a table.
+
+        Returns
+        -------
+        Table
+            A row for each goal.
+        """
         rows = list(self.played)
         result = [self.played[name] for name in rows]
         ends = [self.spans(name) for name in rows]
@@ -193,7 +230,13 @@ class Plan:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; days that never came are null."""
+        """Return the plan as plain data.
+
+        Returns
+        -------
+        dict
+            Its parts by name; days that never came are None.
+        """
         goals = {}
         for name, result in self.played.items():
             chosen = result.right[result.decided]

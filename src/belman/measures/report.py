@@ -144,7 +144,38 @@ class ArmReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What one may say now. `sentence` says it in words; `table`, `to_dict` and `to_html` say all.
+    """What one may say now: `sentence` says it in words; `table`, `to_dict` and `to_html` say all.
+
+    Attributes
+    ----------
+    arms
+        What is said of each arm.
+    control
+        The arm that the others are compared with; None without one.
+    level
+        The probability of credible intervals, and of intervals at any look.
+    delta
+        1 − `level`: the chance that an interval at any look ever misses.
+    conversions
+        Whether every reward is 0 or 1.
+    minimise
+        Whether less is better.
+    rule
+        The stopping rule that the verdict goes by.
+    log_separation
+        ln of the evidence that the arm most likely the best is apart from the others (from control,
+        where bets are kept and it is not control). None without such evidence.
+    without_sequences
+        Why there are no intervals at any look; empty where there are.
+    findings
+        What tests of the data found.
+    notes
+        What a reader has to know of the numbers, in sentences.
+    comparisons
+        Over how many comparisons an error is counted.
+    bets_on
+        "rate", "range" or "amount", where intervals at any look come from bets on the arm; empty
+        where they come from the rewards of each arm.
 
     >>> import belman
     >>> agent = belman.Agent(["blue", "green"], control="blue", seed=7,
@@ -291,7 +322,18 @@ class Report:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
 
     def to_html(self, title: str = "Report") -> str:
-        """A page that needs nothing from elsewhere."""
+        """Write the report as a page that needs nothing from elsewhere.
+
+        Parameters
+        ----------
+        title
+            The title of the page.
+
+        Returns
+        -------
+        str
+            The page, as HTML.
+        """
         from belman.measures import report_page
 
         return report_page.page(title, [report_page.section(self)])
@@ -371,12 +413,17 @@ def report(
         where chances are known of most outcomes. They hold whatever the prior, also if rates
         change, and for all comparisons at once.
     positions
-        The places of the arms in the bets.
+        The positions of the arms in the bets.
 
     Returns
     -------
     Report
         The report.
+
+    Raises
+    ------
+    ArmError
+        If control is not one of the arms.
     """
     units, delta = known.units, 1.0 - level
     arms = list(known.arms)
@@ -446,7 +493,7 @@ def report(
 
 @dataclass(frozen=True)
 class _Wagers:
-    """Bets that hold for the arms of a report, and the place of each of them there."""
+    """Bets that hold for the arms of a report, and the position of each of them there."""
 
     bets: ArmBets
     positions: Sequence[int]

@@ -113,6 +113,12 @@ class SampleRatio:
             The number of decisions for each arm.
         chances
             The chances that held for them.
+
+        Raises
+        ------
+        SettingError
+            If there is not one count and one chance for each arm, a count is negative, or the
+            chances do not sum to 1.
         """
         new, given = np.asarray(counts, np.float64), np.asarray(chances, np.float64)
         if new.shape != (len(self.arms),) or given.shape != new.shape or not (new >= 0.0).all():
@@ -252,10 +258,21 @@ def late_rewards(asked: int, told: int, waiting: int, only_successes: bool) -> F
 
 
 class Drift:
-    """Did an arm change while it was played?
+    """A test of whether an arm changed while it was played.
 
     Its rewards before and after the 1st, 2nd, 4th, 8th, … are compared with one mean for both; so
     the last of these compares the first half with the second. Odds are averaged over these cuts.
+
+    Parameters
+    ----------
+    arm
+        The name of the arm, for the sentence.
+    family
+        The family of its rewards.
+    prior
+        The belief before the first reward; by default the family's prior.
+    units
+        How rewards look to the user, for the averages in the sentence.
 
     >>> from belman.families import Bernoulli
     >>> drift = Drift("green", Bernoulli())
@@ -274,7 +291,13 @@ class Drift:
         self._cuts: list[tuple[float, float, Floats]] = []
 
     def add(self, rewards: Sequence[float] | Floats) -> None:
-        """Take in the next rewards of the arm, in their order, on the scale of its family."""
+        """Take in the next rewards of the arm.
+
+        Parameters
+        ----------
+        rewards
+            The rewards in their order, on the scale of the family.
+        """
         values = np.asarray(rewards, dtype=np.float64)
         while values.size:
             until = 1 << self._plays.bit_length()  # the next cut
@@ -292,7 +315,25 @@ class Drift:
         belief: ArrayLike,
         cuts: Sequence[tuple[float, float, ArrayLike]],
     ) -> Drift:
-        """Go on from what somebody else kept: the sums and the belief now and at each cut."""
+        """Go on from sums and beliefs that were kept elsewhere; what this test has seen is
+        left out.
+
+        Parameters
+        ----------
+        plays
+            How many rewards there were so far.
+        total
+            Their sum.
+        belief
+            The belief after them.
+        cuts
+            The same three for each cut that has been reached: after 1, 2, 4, 8, … rewards.
+
+        Returns
+        -------
+        Drift
+            This test.
+        """
         self._plays, self._sum = plays, total
         self._belief = np.array(belief, dtype=np.float64)
         self._cuts = [(n, of, np.array(then, dtype=np.float64)) for n, of, then in cuts]
@@ -340,7 +381,18 @@ class Drift:
         return logs
 
     def finding(self, risk: float = RISK) -> Finding:
-        """Whether the odds against one mean for all of its rewards have reached 1/risk."""
+        """Whether the odds against one mean for all of its rewards have reached 1/risk.
+
+        Parameters
+        ----------
+        risk
+            The probability of ever giving a false alarm.
+
+        Returns
+        -------
+        Finding
+            Whether there is an alarm, the odds for a change, and a sentence.
+        """
         log_odds, position = self._log_odds()
         question = f"drift of {self.arm}"
         if log_odds < -math.log(risk):

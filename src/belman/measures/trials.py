@@ -50,18 +50,45 @@ _SCORE = 1.959963984540054  # standard deviations of a central 95 %
 
 @dataclass(frozen=True)
 class TrialReport:
-    """A design, and how it does in every scenario under every policy."""
+    """A design, and how it does in every scenario under every policy.
+
+    Attributes
+    ----------
+    design
+        The design of the trial, a row for each setting.
+    table
+        Operating characteristics, a row for each policy and scenario.
+    notes
+        How the numbers were found, in sentences.
+    """
 
     design: Table
     table: Table
     notes: tuple[str, ...]
 
     def parts(self) -> list[str | Table]:
-        """What a reader is told, in order."""
+        """Return what a reader is told, in order.
+
+        Returns
+        -------
+        list
+            The design, the table, and the notes.
+        """
         return [self.design, self.table, *self.notes]
 
     def to_html(self, title: str = "Trial") -> str:
-        """Write it as a page that needs nothing from elsewhere."""
+        """Write it as a page that needs nothing from elsewhere.
+
+        Parameters
+        ----------
+        title
+            The title of the page.
+
+        Returns
+        -------
+        str
+            The page, as HTML.
+        """
         tables = [
             report_page.table_section(part.title, "", Table(part.columns))
             for part in (self.design, self.table)

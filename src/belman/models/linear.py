@@ -126,11 +126,29 @@ RATES = replace(KERNELS, assimilate=assimilate_rate, mean=mean_rate, expected=ex
 
 @register
 class Linear(Model):
-    """Rewards φᵀθ plus Gaussian noise of standard deviation `noise`, which is known, or with
-    `unknown=True` a first guess that counts as one reward.
+    """Rewards φᵀθ plus Gaussian noise.
 
     Prior scales of coefficients are in units of rewards if the noise is known, and else shrink and
     grow with it.
+
+    Parameters
+    ----------
+    noise
+        The standard deviation of the noise, from 1e-9 to 1e9.
+    unknown
+        Whether the noise is learnt; `noise` is then a first guess that counts as one reward.
+    keep
+        What a belief keeps of the past at every reward, above 0 and at most 1; 1 never forgets.
+    drift
+        Whether a contextual agent has a fading belief beside this one, and goes by the better of
+        the two.
+    covariance
+        "full" for a covariance of all coefficients, "diagonal" for a variance of each.
+
+    Raises
+    ------
+    FamilyError
+        If a setting is invalid.
 
     >>> model = Linear(noise=0.5)
     >>> model.kernels.expected(model.constants, 1.25, 0.1)
@@ -175,6 +193,25 @@ class Linear(Model):
 class LinearRates(Linear):
     """Rewards from 0 to 1 whose mean is φᵀθ, scored as chances: comparable with `Logistic`.
 
+    Parameters
+    ----------
+    noise
+        The standard deviation of the noise, from 1e-9 to 1e9.
+    unknown
+        Whether the noise is learnt; `noise` is then a first guess that counts as one reward.
+    keep
+        What a belief keeps of the past at every reward, above 0 and at most 1; 1 never forgets.
+    drift
+        Whether a contextual agent has a fading belief beside this one, and goes by the better of
+        the two.
+    covariance
+        "full" for a covariance of all coefficients, "diagonal" for a variance of each.
+
+    Raises
+    ------
+    FamilyError
+        If a setting is invalid.
+
     >>> import numpy as np
     >>> model = LinearRates(unknown=True)
     >>> _, _, fit = model.kernels.assimilate(model.constants, np.array([0.5, 0.5]), 0.75, 1.0, 1.0)
@@ -193,6 +230,25 @@ class LinearRates(Linear):
 @register
 class LinearCounts(Linear):
     """Counts whose mean is φᵀθ, or 0 below, scored as Poisson ones: comparable with `PoissonLog`.
+
+    Parameters
+    ----------
+    noise
+        The standard deviation of the noise, from 1e-9 to 1e9.
+    unknown
+        Whether the noise is learnt; `noise` is then a first guess that counts as one reward.
+    keep
+        What a belief keeps of the past at every reward, above 0 and at most 1; 1 never forgets.
+    drift
+        Whether a contextual agent has a fading belief beside this one, and goes by the better of
+        the two.
+    covariance
+        "full" for a covariance of all coefficients, "diagonal" for a variance of each.
+
+    Raises
+    ------
+    FamilyError
+        If a setting is invalid.
 
     >>> import numpy as np
     >>> model = LinearCounts(unknown=True)

@@ -72,8 +72,25 @@ LAPLACE = replace(KERNELS, assimilate=curving(log_chance, score, curvature))
 
 @register
 class Logistic(Model):
-    """Rewards 0 and 1: the log-odds of 1 are φᵀθ. Beliefs match moments, or with
-    `laplace=True` the mode and its curvature.
+    """Rewards 0 and 1, or between them: the log-odds of 1 are φᵀθ.
+
+    Parameters
+    ----------
+    laplace
+        Whether a reward sets the belief by the mode of the posterior and the curvature there; by
+        default by its mean and its variance.
+    keep
+        What a belief keeps of the past at every reward, above 0 and at most 1; 1 never forgets.
+    drift
+        Whether a contextual agent has a fading belief beside this one, and goes by the better of
+        the two.
+    covariance
+        "full" for a covariance of all coefficients, "diagonal" for a variance of each.
+
+    Raises
+    ------
+    FamilyError
+        If a setting is invalid.
 
     >>> model = Logistic()
     >>> model.kernels.mean(model.constants, 0.0)

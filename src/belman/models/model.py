@@ -42,7 +42,35 @@ FULL, DIAGONAL = "full", "diagonal"
 
 
 class Belief(NamedTuple):
-    """A bank of B distributions on d coefficients."""
+    """A bank of B distributions on d coefficients; `Model.belief` makes the first one.
+
+    The variance of a distribution is s·LLᵀ, where s is the variance of the noise for linear rewards
+    and 1 for others. Kernels change its arrays as rewards come.
+
+    Attributes
+    ----------
+    mean
+        The means m (B, d).
+    root
+        L (B, d, width), without entries that are always 0.
+    begin
+        Of each row of L (d), where the block begins that it depends on.
+    noise
+        Shape and rate of the belief on the precision of the noise (B, 2); 0 where the noise is
+        known.
+    fit
+        ln of the marginal likelihood of each distribution (B), less that of the best.
+    share
+        What each distribution is worth (B): exp(`fit`), summing to 1.
+    prior
+        The standard deviations of the prior around 0 (B, d), in the units of the model.
+    age
+        Of each coefficient (d), how many rewards since it last faded had it in their context.
+    clock
+        How many rewards were learnt (1).
+    scratch
+        Room for kernels (5, d), and at least 4 wide.
+    """
 
     mean: Floats  # (B, d) m
     root: Floats  # (B, d, width) L, but for what is 0 (`arrow.py`)
@@ -57,7 +85,18 @@ class Belief(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Coefficients with one prior scale, which is learnt from the rewards if `pooled`."""
+    """Coefficients that have one prior scale.
+
+    Attributes
+    ----------
+    size
+        How many coefficients there are, from 0 up.
+    scale
+        The standard deviation of each before the first reward, from 1e-9 to 1e9.
+    pooled
+        Whether the scale is learnt: 1/16, 1/4, 1 and 4 times it are tried, and weighed by how well
+        they foresaw the rewards.
+    """
 
     size: int
     scale: float = 1.0
@@ -89,23 +128,46 @@ class ModelKernels(Bundle):
 
     @classmethod
     def of(cls, names: dict[str, Any]) -> ModelKernels:
-        """The bundle of the kernels that a module defines under these names."""
+        """Make the bundle of the kernels of a module.
+
+        Parameters
+        ----------
+        names
+            The globals of the module, which have a kernel under each name of the table.
+
+        Returns
+        -------
+        ModelKernels
+            The bundle.
+        """
         return cls(**{name: names[name] for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """How rewards depend on θ: what the user chose. `keep` below 1 lets beliefs fade to the prior.
+    """The contract of a model: how rewards depend on θ.
 
-    What fades is a walk of θ whose distribution is the prior's at all times. A coefficient ages by
-    the rewards in whose contexts it counts, for whichever arm, so that what is rarely seen is
-    spared. At every reward the oldest coefficient, and any that would keep less than half, keeps
-    keep^(age/2) of its distance from 0, and gets a part of the prior's variance. With `drift` a
-    contextual agent has a belief that fades beside the one that does not, and goes by the one that
-    foretold rewards better of late.
+    With `keep` below 1 beliefs fade to the prior. What fades is a walk of θ whose distribution is
+    the prior's at all times. A coefficient ages by the rewards in whose contexts it counts, for
+    whichever arm, so that what is rarely seen is spared. At every reward the oldest coefficient,
+    and any that would keep less than half, keeps keep^(age/2) of its distance from 0, and gets a
+    part of the prior's variance.
 
-    With `covariance="diagonal"` an agent or a study has a mean and a variance of each coefficient
-    (`diagonal.py`), for any number of them of which a context sets a few.
+    Parameters
+    ----------
+    keep
+        What a belief keeps of the past at every reward, above 0 and at most 1; 1 never forgets.
+    drift
+        Whether a contextual agent has a belief that fades beside the one that does not, and goes by
+        the one that foretold rewards better of late.
+    covariance
+        "full" for a covariance of all coefficients. "diagonal" gives an agent or a study a mean and
+        a variance of each, for any number of them if a context sets a few.
+
+    Raises
+    ------
+    FamilyError
+        If a setting is invalid.
     """
 
     keep: float = 1.0
@@ -160,10 +222,37 @@ class Model(ABC):
 
     @abstractmethod
     def supports(self, reward: float) -> bool:
-        """Whether such a reward can come."""
+        """Say whether such a reward can come.
+
+        Parameters
+        ----------
+        reward
+            A finite number.
+
+        Returns
+        -------
+        bool
+            True if the model allows it.
+        """
 
     def check_reward(self, reward: Any) -> float:
-        """A reward as a float; raises RewardError where the model has no such reward."""
+        """Check a reward.
+
+        Parameters
+        ----------
+        reward
+            What somebody gave: anything that `float` takes, except text.
+
+        Returns
+        -------
+        float
+            The reward.
+
+        Raises
+        ------
+        RewardError
+            If the model has no such reward, or it is beyond ±10¹².
+        """
         try:
             value = float(reward)
         except (TypeError, ValueError, OverflowError):
@@ -177,7 +266,25 @@ class Model(ABC):
         return value
 
     def belief(self, blocks: Sequence[Block] | int) -> Belief:
-        """The belief before the first reward: coefficients around 0, block by block.
+        """Make the belief before the first reward: coefficients around 0, block by block.
+
+        Parameters
+        ----------
+        blocks
+            The blocks in the order of the features; a number stands for one block of that size and
+            scale 1. They have at most 5,000 coefficients.
+
+        Returns
+        -------
+        Belief
+            A bank of one distribution, or of four if a scale is learnt.
+
+        Raises
+        ------
+        PriorError
+            If a block has no valid size or scale, or there are too many coefficients or none.
+        FamilyError
+            If the covariance is "diagonal".
 
         >>> from belman.models import Linear
         >>> Linear().belief([Block(2), Block(3, scale=0.5, pooled=True)]).prior.shape

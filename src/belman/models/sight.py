@@ -20,7 +20,21 @@ _TINY = 1e-300
 
 
 class Sight(NamedTuple):
-    """What is seen of K arms."""
+    """What is seen of K arms: the marginals of the shared belief along their features.
+
+    Attributes
+    ----------
+    eta
+        The mean of φᵀθ of each arm (K).
+    variance
+        Its variance (K).
+    worth
+        How many rewards of the arm the belief about it is worth, ν (K).
+    first
+        The variance that the prior gave (K).
+    looked
+        The variance, in units of the noise's, when the arm was last looked at afresh (K).
+    """
 
     eta: Floats  # (K) the mean of φᵀθ
     variance: Floats  # (K) its variance
@@ -30,7 +44,18 @@ class Sight(NamedTuple):
 
     @classmethod
     def of(cls, arms: int) -> Sight:
-        """Blank arrays for this number of arms, before the first look."""
+        """Make blank arrays, before the first look.
+
+        Parameters
+        ----------
+        arms
+            How many arms there are.
+
+        Returns
+        -------
+        Sight
+            Arrays of zeros.
+        """
         return cls(*(np.zeros(arms) for _ in cls._fields))
 
 

@@ -48,7 +48,25 @@ def falsified(inner: CourseKernels) -> CourseKernels:
 
 @dataclass(frozen=True)
 class Corrupted(Layer):
-    """A problem whose rewards are falsified by `budget` in all; made by `corrupted`."""
+    """A problem whose rewards are falsified while a budget lasts; made by `corrupted`.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    problem
+        The problem whose rewards are falsified.
+    budget
+        The most by which rewards are changed in one run: the sum of all changes. A change that
+        would exceed it is not made.
+    ends
+        What is told instead of a reward: the first of the best arm, the second of all others.
+
+    Raises
+    ------
+    SettingError
+        If the budget is negative, or `ends` are not two rewards of the family that rise.
+    """
 
     budget: float
     ends: tuple[float, float]
@@ -94,6 +112,12 @@ def corrupted(
     -------
     Corrupted
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If the problem is late or is no problem of arms, the rewards have no bounds and no `ends`
+        are given, or a setting is invalid.
 
     >>> from belman.problems import bernoulli
     >>> corrupted(bernoulli([0.8, 0.6]), 50).ends

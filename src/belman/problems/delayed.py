@@ -33,9 +33,31 @@ class Delayed(Layer):
     """A problem whose rewards come late, or whose decisions are made in batches; made by
     `belman.problems.delayed` and `belman.problems.batched`.
 
-    `quantiles` holds those of the delay at equally spaced chances from 0 to 1, straight in between:
-    one row for all arms, or a row per arm. What is told is told every `batch` turns, for which
-    players give weights, unless they decide one by one.
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    problem
+        The problem without delays.
+    quantiles
+        Quantiles of the delay at equally spaced chances from 0 to 1, straight in between: one row
+        for all arms, or a row for each.
+    window
+        The longest delay, in units of time.
+    arrivals
+        Visitors per unit of time; each is one turn.
+    growth
+        Arrivals grow by a factor exp(`growth`) in each unit of time.
+    told
+        When players learn of a reward: "at once", "window", "early", "late" or "naive", as for
+        `belman.problems.delayed`.
+    looks
+        The number of moments, equally spaced in time, at which the beliefs of players are kept.
+    batch
+        The number of turns after which players are told what has come in.
+    weighs
+        Whether players give weights for the turns of a batch, by which its arms are drawn; else
+        they decide turn by turn.
     """
 
     quantiles: tuple[tuple[float, ...], ...]
@@ -83,7 +105,19 @@ class Delayed(Layer):
         return {"arm": self.arms, "look": self.looks, "coordinate": self.family.dimension}
 
     def times(self, horizon: int) -> Floats:
-        """When each of `horizon` visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
+        """Compute when each visitor comes: at a rate of `arrivals`·exp(`growth`·time), without
+        chance.
+
+        Parameters
+        ----------
+        horizon
+            The number of visitors.
+
+        Returns
+        -------
+        array (horizon)
+            The time of each, rising, from the start of the run.
+        """
         numbers = np.arange(1.0, horizon + 1.0) / self.arrivals
         return np.log1p(self.growth * numbers) / self.growth if self.growth > 0.0 else numbers
 
@@ -126,6 +160,13 @@ def delayed(
     -------
     Delayed
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If the problem has no rewards that could be late or is late already, or delays are no
+        distribution within the window; with "early" also if rewards are not 0 and 1, or arms share
+        a belief.
 
     >>> from scipy import stats
     >>> from belman.problems import bernoulli
@@ -178,6 +219,12 @@ def batched(problem: Problem, n: int, *, weights: bool = True) -> Delayed:
     -------
     Delayed
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If the problem cannot be decided in batches, such as a queue, or `n` is not a whole number
+        from 1 up.
 
     >>> from belman.problems import bernoulli
     >>> batched(bernoulli([0.04, 0.03]), 100).batch

@@ -41,10 +41,25 @@ STRETCHES = CourseKernels(begin, move)
 
 @dataclass(frozen=True)
 class Drifting(Problem):
-    """From each of the turns `starts` on the arms have these means, until the next.
+    """Arms whose means are given for stretches of turns; made by `belman.problems.piecewise` and
+    others.
 
-    An arm whose mean is None is not there at the time. Regret is dynamic: what the arm lacks that
-    is best at the time.
+    Regret is dynamic: what the arm that was played lacks of the arm that is best at the time.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    starts
+        The first turn of each stretch: 1, and turns that rise. The last stretch has no end.
+    means
+        A row of means for each stretch; None where an arm is not there. Every stretch has at
+        least one arm.
+
+    Raises
+    ------
+    SettingError
+        If turns do not rise from 1, rows differ in length, or one has no arm.
 
     >>> Drifting(Bernoulli(), starts=(1, 501), means=((0.2, 0.8), (0.8, 0.2))).arms
     2
@@ -301,7 +316,7 @@ def abrupt_and_back(
     means
         The mean reward of each arm.
     arm
-        The place of the arm that jumps.
+        The position of the arm that jumps, from 0.
     to
         Its other mean.
     at
@@ -315,6 +330,11 @@ def abrupt_and_back(
     -------
     Drifting
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If there is no such arm, or turns are not 1 < `at` < `back`.
 
     >>> abrupt_and_back([0.5, 0.4], 1, 0.7, at=1_001, back=2_001).starts
     (1, 1001, 2001)
@@ -359,6 +379,12 @@ def coming_and_going(
     -------
     Drifting or Coming
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If more arms are in play at once than there are, or there are too few turns for them to
+        come.
 
     >>> world = coming_and_going(4, 1_000, seed=1, at_once=3)
     >>> world.starts, [mean is None for mean in world.means[0]]

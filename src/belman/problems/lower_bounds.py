@@ -48,11 +48,20 @@ def lai_robbins(problem: Stationary) -> float:
 
 
 class CharacteristicTime(NamedTuple):
-    """T*(μ) and the proportions of plays w*(μ) that attain it.
+    """How long it takes to find the best arms, and how often to play each; of
+    `characteristic_time`.
 
     1/T* = max_w min over a among the best and b among the others of min_x w_a d(μ_a, x) + w_b
     d(μ_b, x), a concave programme: each pair's evidence is the least of functions that are linear
     in the proportions w, with the two divergences as its gradient.
+
+    Attributes
+    ----------
+    turns
+        T*(μ): turns for each unit of ln(1/δ). 0 where all arms are looked for, infinite where the
+        best are not told apart from the others.
+    proportions
+        w*(μ): the share of the turns of each arm that attains it.
     """
 
     turns: float
@@ -90,6 +99,11 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     -------
     CharacteristicTime
         T* and w*.
+
+    Raises
+    ------
+    SettingError
+        If the means are not fixed, or `m` is not from 1 to the number of arms.
 
     >>> from belman.problems import bernoulli
     >>> result = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))

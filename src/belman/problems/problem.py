@@ -18,7 +18,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem(ABC):
-    """Arms whose rewards are of one family; players start from the family's prior."""
+    """The contract of a problem: arms whose rewards are of one family.
+
+    Problems are frozen data. What happens in a run is in compiled kernels (`course`), which read
+    the numbers and the table of the problem.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards; players start from its prior.
+    """
 
     family: Family
 

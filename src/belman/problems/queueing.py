@@ -43,11 +43,31 @@ class UnstableQueueWarning(UserWarning):
 class Queue(Problem):
     """Jobs in U queues, K servers and a rate for each pair; made by `belman.problems.queue`.
 
-    `rates` is U × K, `arrivals` holds U rates. `single` says that there is one queue and no
-    matching; `weighting` is 'none' or 'length', whether the indices of a queue are multiplied by
-    its length before matching; `serves_empty` whether a server turns to an empty queue (and is
-    learnt about); `shared` whether one set of beliefs (and one pseudobelief) spans all queues;
-    `matching` is 'weight' (the largest sum of indices) or 'favourites' (first come, first served).
+    Parameters
+    ----------
+    family
+        The family of what players learn of a pair: of trials that succeed or fail, or of the times
+        that jobs take.
+    rates
+        Jobs per turn of each pair, U rows of K; with job sizes, 1 over the mean turns of a job.
+    arrivals
+        Jobs per turn that come to each queue.
+    arrival_distribution
+        The distribution of arrivals in a turn: "poisson" or "bernoulli".
+    service_distribution
+        "bernoulli" for a trial every turn; "geometric" or "exponential" for a time during which a
+        job holds its server.
+    single
+        Whether there is one queue, and a player chooses its server; else a matching is made.
+    weighting
+        "length" multiplies the indices of a queue by its length before matching, "none" does not.
+    serves_empty
+        Whether a server turns to an empty queue, and is learnt about there.
+    shared
+        Whether one set of beliefs, and one pseudobelief, spans all queues.
+    matching
+        "weight" for the largest sum of indices, "favourites" where each queue in turn gets the best
+        server it asks for, and those who came too late what is left.
     """
 
     rates: tuple[tuple[float, ...], ...]
@@ -230,6 +250,12 @@ def queue(
     -------
     Queue
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If a rate is not from 0 to 1 job per turn, numbers of queues differ, a name is unknown, or
+        servers turn to empty queues although jobs have sizes.
 
     >>> queue([0.5, 0.33, 0.25], arrivals=0.35).servers
     3

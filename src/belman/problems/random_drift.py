@@ -1,7 +1,7 @@
 """Worlds that change by chance, drawn anew in every run: jumps, walks, arms that come and go.
 
-Means are places from 0 to 1 on a table of parameters, straight in between, so that any family can
-have them; arms that are renewed are drawn from a prior.
+Means are positions from 0 to 1 on a table of parameters, straight in between, so that any family
+can have them; arms that are renewed are drawn from a prior.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _POSITIONS = 257  # of the table of means
 
 @kernel
 def put(table, position, row):
-    """θ of the mean at a place from 0 to 1 of the table."""
+    """θ of the mean at a position from 0 to 1 of the table."""
     x = position * (len(table) - 1.0)
     left = min(int(x), len(table) - 2)
     for i in range(row.size):
@@ -197,7 +197,23 @@ class _Random(Problem):
 
 @dataclass(frozen=True)
 class Jumping(_Random):
-    """Means that are drawn anew at a number of random turns; `changing(…, seed=None)` makes it."""
+    """Means that are drawn anew at a number of random turns; `changing(…, seed=None)` makes it.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    number
+        The number of arms.
+    between
+        The interval from which means are drawn uniformly.
+    horizon
+        The number of turns among which those of the changes are drawn.
+    changes
+        How often means change in a run, from 0 to `horizon` − 1.
+    all_arms
+        Whether a change draws the means of all arms anew, or the mean of one arm.
+    """
 
     horizon: int
     changes: int
@@ -217,7 +233,21 @@ class Jumping(_Random):
 
 @dataclass(frozen=True)
 class Walking(_Random):
-    """Means that walk at random; `random_walk(…, seed=None)` makes it."""
+    """Means that walk at random; `random_walk(…, seed=None)` makes it.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    number
+        The number of arms.
+    between
+        The interval in which means walk. They start anywhere in it and turn back at its ends.
+    step
+        The standard deviation of the walk in one turn, as a share of the interval.
+    every
+        Turns between two steps; a step has the deviation √every · `step`.
+    """
 
     step: float
     every: int = 10
@@ -236,7 +266,21 @@ class Walking(_Random):
 
 @dataclass(frozen=True)
 class Coming(_Random):
-    """Arms that appear and retire; `coming_and_going(…, seed=None)` makes it."""
+    """Arms that appear and retire; `coming_and_going(…, seed=None)` makes it.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards.
+    number
+        The number of arms over all turns.
+    between
+        The interval from which their means are drawn uniformly in every run.
+    horizon
+        The number of turns over which they come, equally far apart.
+    at_once
+        How many arms there are at any turn.
+    """
 
     horizon: int
     at_once: int = 3
@@ -256,8 +300,21 @@ class Coming(_Random):
 
 @dataclass(frozen=True)
 class Renewing(Problem):
-    """Arms that retire by chance, each with a new one in its place, which players are told; made by
+    """Arms that retire by chance, each replaced by a new one, which players are told; made by
     `belman.problems.renewing`.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards, with what players believe of a new arm.
+    number
+        The number of arms that there are at any time.
+    prior
+        The belief from which the parameters of an arm are drawn.
+    chance
+        The chance of each arm to retire in a turn, above 0 and at most 1.
+    between
+        For Bernoulli arms: the interval to which means are scaled; None for 0 to 1.
     """
 
     number: int
@@ -300,8 +357,8 @@ def renewing(
 ) -> Renewing:
     """Make arms that each retire with a chance at every turn, replaced by a new one.
 
-    Players are told, and take the new arm for one of which nothing is known; outcomes of the old
-    one that are still out are lost to them.
+    Players are told, and take the new arm for one that they know nothing of; outcomes of the
+    old one that are still out are lost to them.
 
     Parameters
     ----------

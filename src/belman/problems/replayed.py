@@ -57,11 +57,30 @@ REPLAY = CourseKernels(begin, move, again)
 
 @dataclass(frozen=True)
 class Replayed(Problem):
-    """Rewards from a table, a row an arm; made by `belman.problems.from_rewards`.
+    """Rewards that were seen, which come again; made by `belman.problems.from_rewards`.
 
-    `together` has the k-th rewards of all arms belong to one turn. In the `order` "drawn" a reward
-    is drawn with replacement, so that runs differ; "kept" has them come as they came, and again
-    from the first after the last. Regret is to the arm of the best average.
+    Regret is to the arm of the best average.
+
+    Parameters
+    ----------
+    family
+        What players believe of the rewards; it has to allow all of them.
+    rewards
+        The rewards of each arm, at least one each and at most 90,000 in all.
+    names
+        The names of the arms.
+    together
+        Whether the k-th rewards of all arms belong to one turn; every arm has as many then.
+    order
+        "drawn" for rewards drawn with replacement, so that runs differ; "kept" for rewards as they
+        came, and again from the first after the last.
+
+    Raises
+    ------
+    SettingError
+        If an arm has no reward, there are too many, or names or turns do not fit.
+    RewardError
+        If the family does not allow a reward.
     """
 
     rewards: tuple[tuple[float, ...], ...]

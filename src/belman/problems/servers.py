@@ -36,7 +36,24 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class Servers:
-    """Servers and the jobs that come to them; made by `belman.problems.servers`."""
+    """Servers and the jobs that come to them; made by `belman.problems.servers`.
+
+    Parameters
+    ----------
+    names
+        The names of the servers.
+    slots
+        How many jobs each server works on at once.
+    failures
+        The chance of each server that a job fails, or a function of the time in seconds that gives
+        it.
+    services
+        By class of jobs, how long a job takes at each server: a mean in seconds, a distribution of
+        SciPy, or a function of a generator and a size.
+    arrivals
+        By class of jobs, how many come per second (as a Poisson process), or the distribution of
+        the gaps between them in seconds.
+    """
 
     names: tuple[Hashable, ...]
     slots: tuple[int, ...]
@@ -47,7 +64,20 @@ class Servers:
     ]  # by class: jobs per second, or the distribution of the gaps
 
     def jobs(self, count: int, generator: np.random.Generator) -> list[Arrival]:
-        """Return the first `count` jobs of all classes, in the order in which they come."""
+        """Draw the first jobs of all classes, in the order in which they come.
+
+        Parameters
+        ----------
+        count
+            How many jobs.
+        generator
+            The generator that draws gaps, times and luck.
+
+        Returns
+        -------
+        list of Arrival
+            Each with its time and class, its seconds at every server, and its luck in [0, 1).
+        """
         streams = [self._stream(name, count, generator) for name in self.arrivals]
         every = sorted(itertools.chain(*streams), key=lambda job: job.time)
         return every[:count]
@@ -67,12 +97,39 @@ class Servers:
             yield Arrival(when, job_class, needs, fortune)
 
     def fails(self, server: int, job: Arrival, now: float) -> bool:
-        """Whether a job that ends now at this server has failed."""
+        """Say whether a job has failed that ends now at a server.
+
+        Parameters
+        ----------
+        server
+            The position of the server, from 0.
+        job
+            The job, with its luck.
+        now
+            The time in seconds.
+
+        Returns
+        -------
+        bool
+            True where the luck of the job is below the chance of failure.
+        """
         chance = self.failures[server]
         return job.luck < (chance(now) if callable(chance) else chance)
 
     def mean_seconds(self, job_class: Hashable) -> Floats:
-        """The expected seconds of a job at every server, from many draws where no mean is given."""
+        """Compute the expected seconds of a job at every server.
+
+        Parameters
+        ----------
+        job_class
+            The class of the job; None where there is one class without a name.
+
+        Returns
+        -------
+        array
+            One number a server; the mean of 20,000 draws where a distribution does not tell its
+            mean.
+        """
         return np.array([_mean(distribution) for distribution in self.services[job_class]])
 
 
@@ -105,6 +162,12 @@ def servers(
     Servers
         The problem.
 
+    Raises
+    ------
+    SettingError
+        If no server is given, classes name different ones, a server has no slot, a chance is not
+        from 0 to 1, or times are no distribution.
+
     >>> problem = servers({"near": 0.1, "far": 0.3}, arrivals=5.0, slots={"far": 2})
     >>> problem.slots
     (1, 2)
@@ -132,7 +195,7 @@ def servers(
 
 
 def draws(distribution: Distribution, count: int, generator: np.random.Generator) -> Floats:
-    """So many numbers of a distribution."""
+    """Draw `count` numbers of a distribution."""
     if isinstance(distribution, (int, float)):
         return generator.exponential(distribution, count)
     drawn = (

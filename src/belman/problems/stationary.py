@@ -29,7 +29,19 @@ from belman.validate import require_whole
 
 @dataclass(frozen=True)
 class Stationary(Problem):
-    """The same means in every run.
+    """The same arms in every run, with fixed means.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards, with what players believe of every arm at first.
+    means
+        The mean reward of each arm.
+
+    Raises
+    ------
+    FamilyError
+        If there are no arms, or an arm cannot have such a mean.
 
     >>> Stationary(Bernoulli(), (0.8, 0.9)).arms
     2
@@ -69,7 +81,23 @@ def check_drawn(problem: Any) -> None:
 
 @dataclass(frozen=True)
 class RandomStationary(Problem):
-    """New arms in every run: θ from `prior`, a belief of the family; means scaled to `between`.
+    """New arms in every run, drawn from a prior.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards, with what players believe of every arm at first.
+    number
+        The number of arms.
+    prior
+        The belief of the family from which the parameters of an arm are drawn.
+    between
+        For Bernoulli arms: the interval to which means are scaled; None for 0 to 1.
+
+    Raises
+    ------
+    PriorError, SettingError
+        If the prior is not proper, or `between` is not an interval of chances.
 
     >>> RandomStationary(Bernoulli(), number=10, prior=(1.0, 1.0)).arms
     10

@@ -17,7 +17,20 @@ Distribution = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Tables(Problem):
-    """The same distributions in every run, each by its values and their chances.
+    """Arms whose rewards in [0, 1] have given distributions, the same in every run; made by
+    `bounded`.
+
+    Parameters
+    ----------
+    family
+        What players believe of the rewards, a `Bounded`.
+    distributions
+        For each arm the values of its rewards, and their chances.
+
+    Raises
+    ------
+    FamilyError
+        If there are no arms, or the family is another one.
 
     >>> Tables(distributions=(((0.0, 1.0), (0.6, 0.4)), ((0.45,), (1.0,)))).means
     (0.4, 0.45)
@@ -160,7 +173,7 @@ def _betas(*concentrations: float) -> Callable[..., list[Distribution]]:
     return _each(draw)
 
 
-#: Kinds of problems with rewards in [0, 1]: how the distributions of so many arms are drawn.
+#: Kinds of problems with rewards in [0, 1]: how the distributions of a number of arms are drawn.
 SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Distribution]]] = {
     "coins": _each(lambda rng: coin(float(rng.uniform()))),
     "beta, wide": _betas(1.0),
@@ -196,6 +209,11 @@ def shaped(kind: str, arms: int, rng: np.random.Generator) -> Tables:
     -------
     Tables
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If there is no such shape.
 
     >>> shaped("revenue", 10, np.random.default_rng(7)).arms
     10

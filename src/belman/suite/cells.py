@@ -45,7 +45,22 @@ _MOST_PLANNED = 50_000_000
 
 @dataclass(frozen=True)
 class Cell:
-    """One row of the suite.
+    """One row of the suite: a problem, how long it is played, and how often.
+
+    Attributes
+    ----------
+    split
+        "development" or "validation".
+    kind
+        The name of the class of problems.
+    arms
+        The number of arms.
+    horizon
+        The number of turns of a run.
+    runs
+        The number of runs.
+    problem
+        What is played.
 
     >>> suite().cells[0].name
     'uniform, 2 arms, 1,000 turns'
@@ -69,8 +84,17 @@ class Cell:
         return f"{self.kind}-{self.arms}-{self.horizon}"
 
     def share(self, regret: float) -> float:
-        """The least share of the attainable rewards that a policy of this mean regret earns; NaN
-        for arms without a prior, and where the bound would take minutes.
+        """Compute the share of the attainable rewards that a policy earns at least.
+
+        Parameters
+        ----------
+        regret
+            The mean regret of the policy at the horizon.
+
+        Returns
+        -------
+        float
+            The share; NaN for arms without a prior, and where the bound would take minutes.
         """
         drawn = isinstance(self.problem, RandomStationary) and self.problem.between is None
         if not drawn or self.arms * self.horizon**2 > _MOST_PLANNED:
@@ -85,30 +109,76 @@ def _limit(problem: Problem, horizon: int) -> Attainable:
 
 @dataclass(frozen=True)
 class Suite:
-    """Cells, and rivals in groups by what they may claim."""
+    """The cells that are played, and the rivals in groups by what they may claim; `suite` gives it.
+
+    Attributes
+    ----------
+    cells
+        The cells of both splits.
+    rivals
+        The names of policies in each group: "anytime", "horizon-aware" and "no-guarantee".
+    at_most
+        The largest arms × horizon that a slow rival plays, by its name.
+    """
 
     cells: tuple[Cell, ...]
     rivals: dict[str, tuple[str, ...]]
     at_most: dict[str, int]
 
     def quick(self) -> Suite:
-        """The smaller cells with fewer runs: a look, not a judgement."""
+        """Leave out the larger cells, and play the others less often: a look, not a judgement.
+
+        Returns
+        -------
+        Suite
+            Cells of at most 10 arms and 500 turns, with at most 100 runs each.
+        """
         small = [c for c in self.cells if c.arms <= QUICK_ARMS and c.horizon <= QUICK_HORIZON]
         cells = tuple(replace(cell, runs=min(cell.runs, QUICK_RUNS)) for cell in small)
         return Suite(cells, self.rivals, self.at_most)
 
     def group(self, rival: str) -> str:
-        """Which group a rival is in; BelMan is in one of its own."""
+        """Find the group of a rival.
+
+        Parameters
+        ----------
+        rival
+            The name of a policy.
+
+        Returns
+        -------
+        str
+            The group; "belman" for a policy that is in none.
+        """
         return next((group for group, names in self.rivals.items() if rival in names), "belman")
 
     def plays(self, rival: str, cell: Cell) -> bool:
-        """Whether the cell is small enough for this rival."""
+        """Check whether a cell is small enough for a rival.
+
+        Parameters
+        ----------
+        rival
+            The name of a policy.
+        cell
+            The cell that it would play.
+
+        Returns
+        -------
+        bool
+            True where arms × horizon is at most what the rival plays.
+        """
         return cell.arms * cell.horizon <= self.at_most.get(rival, cell.arms * cell.horizon)
 
 
 @functools.cache
 def suite() -> Suite:
-    """The suite of the package."""
+    """Read the suite of the package.
+
+    Returns
+    -------
+    Suite
+        All cells and rivals.
+    """
     file = resources.files("belman.suite").joinpath("suite.toml")
     result = tomllib.loads(file.read_text(encoding="utf-8"))
     cells = tuple(
@@ -140,7 +210,36 @@ def play(
     workers: int | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> Records:
-    """The final regrets of these players in a cell, read from `folder` or played and written."""
+    """Play a cell, and keep the regret of every run in a file of it.
+
+    What the file has of the same player, cell, seed and code is not played again. A player that
+    does not fit the family or the number of arms is left out.
+
+    Parameters
+    ----------
+    cell
+        The problem, its turns and its runs.
+    players
+        Policies by name.
+    folder
+        Where the file of the cell is kept; it is made where it is missing.
+    seed
+        The seed; all players meet the same luck.
+    workers
+        How many threads or processes; by default one per core.
+    say
+        A function that is called with a sentence for each player that is played or left out.
+
+    Returns
+    -------
+    dict
+        The regret of every run at the horizon, by player.
+
+    Raises
+    ------
+    StateError
+        If the file of the cell is damaged.
+    """
     path = folder / f"{cell.key}.json"
     kept = _read(path)
     records: Records = {}

@@ -62,7 +62,25 @@ def _table(columns: str, rows: list[Sequence[object]], title: str) -> Table:
 
 
 def cell_table(given: Suite, played: Played, split: str, ours: str = "belman") -> Table:
-    """A row a cell: our regret, its rank among anytime rivals with guarantees, the ratios."""
+    """Put the cells of a split into a table, with the ratios of our regret to that of rivals.
+
+    Parameters
+    ----------
+    given
+        The suite, which says what group a rival is in.
+    played
+        The regrets of every cell, as `play` gives them.
+    split
+        "development" or "validation".
+    ours
+        The player that is compared with the others.
+
+    Returns
+    -------
+    Table
+        A row for each cell: our mean regret, its rank among anytime rivals, and ratios, below 1
+        where we are better; NaN where a rival was not played.
+    """
     rows: list[Sequence[object]] = []
     for cell, records in played.items():
         if cell.split != split:
@@ -88,7 +106,19 @@ def cell_table(given: Suite, played: Played, split: str, ours: str = "belman") -
 
 
 def summary_table(tables: Mapping[str, Table]) -> Table:
-    """A row a split: geometric means, worst cells, how often the 99th percentile is no worse."""
+    """Sum up the tables of several splits.
+
+    Parameters
+    ----------
+    tables
+        The tables of `cell_table`, by split.
+
+    Returns
+    -------
+    Table
+        A row for each split: geometric means of the ratios and the worst ones, and how often the
+        99th percentile of regret is no worse than Thompson sampling's.
+    """
     rows: list[Sequence[object]] = []
     for split, table in tables.items():
         row: list[object] = [split, len(table)]
@@ -105,7 +135,23 @@ def summary_table(tables: Mapping[str, Table]) -> Table:
 
 
 def player_csv(given: Suite, played: Played, ours: str = "belman") -> str:
-    """Every player of every cell: mean, interval, tail, paired difference ours − player."""
+    """Write what every player of every cell did, as CSV.
+
+    Parameters
+    ----------
+    given
+        The suite, which says what group a rival is in.
+    played
+        The regrets of every cell, as `play` gives them.
+    ours
+        The player that the others are compared with, run by run.
+
+    Returns
+    -------
+    str
+        A header, and a line for each player of a cell: mean regret, its interval, high percentiles,
+        and the mean of our regret less the player's.
+    """
     header = "split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"
     lines = [header]
     for cell, records in played.items():

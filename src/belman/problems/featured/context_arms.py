@@ -72,11 +72,31 @@ SCENE = SceneKernels(begin, meet)
 
 @dataclass(frozen=True, kw_only=True)
 class ContextArms(Featured):
-    """A context of `size` numbers, the first of which is 1, and arms that answer it: `disjoint`,
-    each with coefficients of its own, or `hybrid`, with a block that all share besides.
+    """Arms that answer a context, which is drawn at every turn: a 1, and numbers from N(0, 1/(size
+    − 1)).
 
-    `misfit` is the deviation of how much the square of the last number counts for an arm, which no
-    feature tells.
+    An arm answers by coefficients of its own, drawn anew in every run.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards of one arm; by default that of the model.
+    model
+        The model of rewards; by default linear.
+    number
+        The number of arms, at most 5,000.
+    size
+        How many numbers a context has, from 2 to 5,000. The first is always 1.
+    pooling
+        "disjoint" if an arm answers by its own coefficients alone; "hybrid" adds coefficients that
+        all arms share, times a number of the arm's from −1 to 1.
+    shared_scale
+        The standard deviation of the shared coefficients.
+    own_scale
+        The standard deviation of an arm's own coefficients.
+    misfit
+        The standard deviation of how much the square of the last number counts for an arm, which no
+        feature tells.
 
     >>> ContextArms(number=5, size=4, pooling="hybrid").features
     24

@@ -70,10 +70,30 @@ SCENE = SceneKernels(begin, meet)
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnArms(Featured):
-    """So many arms with features of a `shape`: of one `length`, or each coordinate between ±length.
+    """Arms whose features are drawn, once in every run; made by `unit_ball` and `russo_van_roy`.
 
-    θ is drawn from N(0, scale²) in every run, which players believe, and `misfit` is the deviation
-    of what arms have that their features do not tell.
+    θ is drawn from N(0, scale²) in every run, and players believe so.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards of one arm; by default that of the model.
+    model
+        The model of rewards; by default linear.
+    number
+        The number of arms.
+    dimension
+        The number of features, at most 5,000, an intercept included.
+    shape
+        "sphere" for features in a random direction, "box" for features drawn uniformly one by one.
+    length
+        The length of the features on a sphere; in a box each is between −length and length.
+    scale
+        The standard deviation of each number of θ.
+    intercept
+        Whether the first feature of every arm is 1.
+    misfit
+        The standard deviation of what the worth of an arm has that its features do not tell.
 
     >>> DrawnArms(number=20, dimension=5).arms
     20
@@ -122,7 +142,29 @@ class DrawnArms(Featured):
 
 @dataclass(frozen=True, kw_only=True)
 class ChangingArms(DrawnArms):
-    """As `DrawnArms`, with features that are drawn anew at every turn.
+    """As `DrawnArms`, with features that are drawn anew at every turn; made by `changing_arms`.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards of one arm; by default that of the model.
+    model
+        The model of rewards; by default linear.
+    number
+        The number of arms.
+    dimension
+        The number of features, at most 5,000, an intercept included.
+    shape
+        "sphere" for features in a random direction, "box" for features drawn uniformly one by one.
+    length
+        The length of the features on a sphere; in a box each is between −length and length.
+    scale
+        The standard deviation of each number of θ.
+    intercept
+        Whether the first feature of every arm is 1.
+    misfit
+        The standard deviation of what the worth of an arm has that its features do not tell; it
+        stays throughout a run.
 
     >>> ChangingArms(number=20, dimension=5).stays
     False

@@ -37,7 +37,16 @@ class SceneKernels(Bundle):
 
 @dataclass(frozen=True, kw_only=True)
 class Featured(Problem):
-    """Arms with features; rewards are of a model, and so are the beliefs of players."""
+    """Arms with features; rewards are of a model, and so are the beliefs of players.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards of one arm; by default Gaussian, Bernoulli or Poisson, as the
+        model says.
+    model
+        The model of rewards, which players know; by default linear.
+    """
 
     family: Family = None  # type: ignore[assignment]
     model: Model = field(default_factory=Linear)

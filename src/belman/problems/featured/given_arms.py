@@ -42,8 +42,27 @@ SCENE = SceneKernels(begin, meet)
 
 @dataclass(frozen=True, kw_only=True)
 class GivenArms(Featured):
-    """Arms with these rows of features, which players believe to count N(0, scale²) each, block by
-    block; `theta` is what they count in truth, or None for a draw from that prior in every run.
+    """Arms with given features; made by `end_of_optimism`, `one_hot`, `intercepts` and `factors`.
+
+    Players believe that each coefficient is drawn from N(0, scale²), with the scale of its block.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards of one arm; by default that of the model.
+    model
+        The model of rewards; by default linear.
+    rows
+        The features of each arm, one row an arm, all of one length.
+    theta
+        The true coefficients, one a feature; None draws them from the belief of players in every
+        run.
+    block_sizes
+        How many features each block has, in their order; by default one block of them all.
+    block_scales
+        The standard deviation of the coefficients of each block.
+    misfit
+        The standard deviation of what the worth of an arm has that its features do not tell.
 
     >>> GivenArms(rows=((1.0, 0.0), (0.0, 1.0)), theta=(1.0, 0.5)).features
     2

@@ -50,7 +50,7 @@ def russo_van_roy(arms: int = 30, dimension: int = 5) -> DrawnArms:
     arms
         The number of arms.
     dimension
-        d.
+        The number of features, d.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
     Parameters
     ----------
     epsilon
-        ε.
+        How much the features of the third arm differ from the first's, ε: from 10⁻⁶ to 0.5.
     noise
         The standard deviation of rewards.
 
@@ -85,6 +85,11 @@ def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
     -------
     GivenArms
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If ε is not from 10⁻⁶ to 0.5.
 
     >>> end_of_optimism().arms
     3

@@ -78,7 +78,23 @@ SCENE = SceneKernels(begin, meet)
 
 @dataclass(frozen=True, kw_only=True)
 class TableArms(Featured):
-    """Rows of contexts, and of the rewards that every arm would give; coefficients are disjoint."""
+    """Rows of contexts, and the rewards of all arms in each; made by `belman.problems.from_table`.
+
+    Every turn draws a row with replacement. Each arm has coefficients of its own.
+
+    Parameters
+    ----------
+    family
+        The family of the rewards of one arm; by default that of the model.
+    model
+        The model of rewards by which players learn; by default linear.
+    contexts
+        The context of each row, scaled as `from_table` does, a constant first.
+    earnings
+        The reward that every arm would give in each row (rows × arms).
+    scale
+        The prior's standard deviation of coefficients.
+    """
 
     contexts: Rows
     earnings: Rows
@@ -170,6 +186,12 @@ def from_table(
     -------
     TableArms
         The problem.
+
+    Raises
+    ------
+    SettingError
+        If neither or both of `labels` and `rewards` are given, a log lacks a part, numbers of rows
+        differ, or a number is not finite.
 
     >>> problem = from_table([[0.1, 2.0], [0.4, 1.0], [0.3, 3.0]], ["a", "b", "a"])
     >>> problem.arms, problem.features
