@@ -13,7 +13,14 @@ from belman.studies.unit_of_work import UnitOfWork
 
 
 class Activate(NamedTuple):
-    """A request to activate tickets, all of them or none."""
+    """A request that says of tickets of deferred asks that their arms were used: it takes all of
+    them, or none.
+
+    Attributes
+    ----------
+    tickets
+        Tickets, or their ids. Those of asks that were not deferred are left as they are.
+    """
 
     tickets: Sequence[str | Ticket]
 
