@@ -72,7 +72,9 @@ def test_a_name_that_is_not_at_the_top_says_where_it_is():
 #: Rooms all of whose names have Parameters and Returns, as those at the top of the package have.
 DESCRIBED = (
     "assignment",
+    "dispatch",
     "families",
+    "frames",
     "plots",
     "policies",
     "studies",
