@@ -71,6 +71,8 @@ def test_a_name_that_is_not_at_the_top_says_where_it_is():
 
 #: Rooms all of whose names have Parameters and Returns, as those at the top of the package have.
 DESCRIBED = (
+    "agent",
+    "analysis",
     "assignment",
     "dispatch",
     "families",
@@ -78,6 +80,7 @@ DESCRIBED = (
     "plots",
     "policies",
     "studies",
+    "testing",
 )
 #: Classes of which a half stands in another file.
 HALVES = {Family: (Calculus,)}
