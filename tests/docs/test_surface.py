@@ -11,6 +11,11 @@ from pathlib import Path
 import pytest
 
 import belman
+from belman.assignment.client import AnyClient, Client
+from belman.assignment.remote_edge import RemoteEdge
+from belman.assignment.remote_study import AnyRemoteStudy, RemoteStudy
+from belman.dispatch.desk import Desk
+from belman.dispatch.dispatcher import Dispatcher
 from belman.errors import MissingExtraError
 from belman.families import Family
 from belman.families.calculus import Calculus
@@ -74,6 +79,7 @@ DESCRIBED = (
     "agent",
     "analysis",
     "assignment",
+    "deciders",
     "dispatch",
     "families",
     "frames",
@@ -82,8 +88,13 @@ DESCRIBED = (
     "studies",
     "testing",
 )
-#: Classes of which a half stands in another file.
-HALVES = {Family: (Calculus,)}
+#: Classes some of whose methods stand in another file.
+HALVES = {
+    Client: (AnyClient,),
+    Dispatcher: (Desk,),
+    Family: (Calculus,),
+    RemoteStudy: (AnyRemoteStudy, RemoteEdge),
+}
 _SECTION = re.compile(
     r"^(Parameters|Attributes|Returns)\n-+\n((?:(?!\w+\n-+$).*\n?)*)", re.MULTILINE
 )

@@ -205,7 +205,7 @@ class Eppo:
         Parameters
         ----------
         salt
-            The salt.
+            Text that is hashed together with the name.
         name
             The name of the unit.
 
@@ -226,7 +226,7 @@ class Eppo:
         Parameters
         ----------
         salt
-            The salt.
+            Text that is hashed together with the name.
         name
             The name of the unit.
 

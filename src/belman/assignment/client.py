@@ -172,7 +172,7 @@ class AnyClient(ABC, Generic[S]):
         Parameters
         ----------
         value
-            The setting.
+            A value of a setting, such as ('a', 'b') or a timedelta.
 
         Returns
         -------

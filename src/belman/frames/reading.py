@@ -77,7 +77,7 @@ def is_path(text: str) -> bool:
     Parameters
     ----------
     text
-        The text.
+        Any text, such as visits.csv.gz.
 
     Returns
     -------

@@ -31,7 +31,7 @@ class FamilyCase:
     Parameters
     ----------
     family
-        The family.
+        The family to check, with the constants to try.
     means
         Two means that its rewards can have, the smaller first; by default they are found.
     ordinary

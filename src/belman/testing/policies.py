@@ -34,7 +34,7 @@ class PolicyCase:
     Parameters
     ----------
     policy
-        The policy.
+        The policy to check, with the settings to try.
     family
         The family of the rewards.
     means

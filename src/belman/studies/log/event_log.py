@@ -61,7 +61,7 @@ class Event(NamedTuple):
     ticket
         The number of the ask that the event is about.
     reward
-        The reward.
+        The reward of a ticket or of past data; of a correction, the right one.
     key
         The idempotency key of the request, with a suffix that says which part of it this is.
     body

@@ -368,7 +368,7 @@ class Storage:
         Parameters
         ----------
         name
-            The name.
+            The name that was asked for.
 
         Returns
         -------
