@@ -37,13 +37,27 @@ Among = Sequence[Any] | None
 
 
 class Draw(IntEnum):
-    """How an arm came to be chosen, which says what its chance is worth."""
+    """How an arm came to be chosen, which says what its chance is worth.
 
-    POLICY = 0  # by the policy, which left no chance to some of the arms
-    RANDOM = 1  # by the policy, which left a chance to every arm
-    UNIFORM = 2  # uniformly, by the share of traffic kept so
-    FLOOR = 3  # by the floors of the arms
-    FLOORED = 4  # by the policy, beside floors of every arm
+    Attributes
+    ----------
+    POLICY
+        By the policy, which left no chance to some of the arms.
+    RANDOM
+        By the policy, which left a chance to every arm.
+    UNIFORM
+        Uniformly, by the share of traffic that is kept so.
+    FLOOR
+        By the floors of the arms.
+    FLOORED
+        By the policy, beside floors of every arm.
+    """
+
+    POLICY = 0
+    RANDOM = 1
+    UNIFORM = 2
+    FLOOR = 3
+    FLOORED = 4
 
 
 class Asking(NamedTuple):
@@ -54,7 +68,7 @@ class Asking(NamedTuple):
     context
         Values by name; None where decisions take no context.
     candidates
-        The features of each candidate; None where arms are no candidates.
+        The features of each candidate; None where arms are not candidates.
     """
 
     context: dict[str, Any] | None = None
@@ -77,7 +91,7 @@ class Choice(NamedTuple):
     context
         The context that it was made in; None where there is none.
     candidate
-        The features of the candidate; None where arms are no candidates.
+        The features of the candidate; None where arms are not candidates.
     """
 
     arm: Any

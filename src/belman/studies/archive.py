@@ -17,7 +17,7 @@ from belman.studies.unit_of_work import check_key, used_for_another
 
 
 def archive(study: Study, reason: str = "", *, key: str | None = None) -> None:
-    """Pause a study, unless it is paused, and leave it out of lists; `restore` undoes the second.
+    """Pause a study, unless it is paused, and leave it out of lists; `restore` lists it again.
 
     Parameters
     ----------

@@ -268,7 +268,7 @@ class Storage:
         sql
             The query, with a ? for each value.
         values
-            The values, in their order.
+            A value for each ?, in order.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class Storage:
         sql
             The statement, with a ? for each value.
         values
-            The values, in their order.
+            A value for each ?, in order.
 
         Returns
         -------

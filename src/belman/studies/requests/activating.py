@@ -13,8 +13,8 @@ from belman.studies.unit_of_work import UnitOfWork
 
 
 class Activate(NamedTuple):
-    """A request that says of tickets of deferred asks that their arms were used: it takes all of
-    them, or none.
+    """A request to activate tickets of deferred asks, whose arms were used: all of them, or none if
+    one is refused.
 
     Attributes
     ----------

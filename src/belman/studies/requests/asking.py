@@ -44,7 +44,7 @@ class Ask(NamedTuple):
     Attributes
     ----------
     tickets
-        How many tickets, each with an arm of its own.
+        How many tickets; an arm is chosen for each of them.
     key
         An idempotency key: the same key gives the same tickets.
     attributes

@@ -28,7 +28,7 @@ class Slot(NamedTuple):
     Attributes
     ----------
     name
-        The name of the slot, which no other one of the request has.
+        The name of the slot; each slot of a request has another one.
     context
         The context of whoever looks at it, values by name.
     among

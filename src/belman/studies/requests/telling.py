@@ -36,8 +36,8 @@ class Tell(NamedTuple):
     reward
         The reward; None where the study computes it from metrics.
     key
-        An idempotency key, for a request that may be sent again under a window, within which every
-        tell of a ticket counts.
+        An idempotency key, for a request that may be sent again under a window, within which a
+        ticket may be told several times.
     metrics
         Other measurements by name, such as {"latency": 0.8, "refund": 0}.
     """

@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
     """What a policy would have earned per turn, in the first `turns` of its life, estimated from
     the log of a study.
 
-    All intervals have 95 %, and are for one look but for the anytime one. Where `reward` and
+    Intervals are at 95 %; all but the anytime one hold at one look. Where `reward` and
     `doubly_robust` differ by much, the log is thin.
 
     Attributes
