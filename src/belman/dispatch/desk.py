@@ -113,6 +113,8 @@ class Desk(ABC):
     def completed(self, job: Any, *, time: float | None = None) -> None:
         """Say that a job is done, and learn from how it went.
 
+        The end of a job that was over the time limit is ignored: it has failed already.
+
         Parameters
         ----------
         job
@@ -123,13 +125,13 @@ class Desk(ABC):
         Raises
         ------
         ServerError
-            If no such job is under way. A job that was over the time limit has failed, and its end
-            is ignored.
+            If no such job is under way, and there is no time limit that may have ended it; or if
+            `time` is below 0.
         """
         self._ended(job, time, Roster.complete)
 
     def failed(self, job: Any, *, time: float | None = None) -> None:
-        """Say that a job has failed.
+        """Say that a job has failed, which is ignored if it was over the time limit.
 
         With a breaker, that says nothing of the server's speed. Without, where times are learnt, it
         counts as `penalty` average times, or as the time given if that is more.
@@ -144,8 +146,8 @@ class Desk(ABC):
         Raises
         ------
         ServerError
-            If no such job is under way. A job that was over the time limit has failed, and its end
-            is ignored.
+            If no such job is under way, and there is no time limit that may have ended it; or if
+            `time` is below 0.
         """
         self._ended(job, time, Roster.fail)
 
@@ -160,8 +162,7 @@ class Desk(ABC):
         Raises
         ------
         ServerError
-            If no such job is under way. A job that was over the time limit has failed, and its end
-            is ignored.
+            If no such job is under way, and there is no time limit that may have ended it.
         """
 
         def work(roster: Roster, now: float) -> None:
