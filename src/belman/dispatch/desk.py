@@ -125,8 +125,7 @@ class Desk(ABC):
         Raises
         ------
         ServerError
-            If no such job is under way, and there is no time limit that may have ended it; or if
-            `time` is below 0.
+            If no such job is under way, or `time` is below 0.
         """
         self._ended(job, time, Roster.complete)
 
@@ -146,13 +145,14 @@ class Desk(ABC):
         Raises
         ------
         ServerError
-            If no such job is under way, and there is no time limit that may have ended it; or if
-            `time` is below 0.
+            If no such job is under way, or `time` is below 0.
         """
         self._ended(job, time, Roster.fail)
 
     def release(self, job: Any) -> None:
         """Take a job back: its slot is free again, and nothing is learnt.
+
+        That is ignored if the job was over the time limit.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Desk(ABC):
         Raises
         ------
         ServerError
-            If no such job is under way, and there is no time limit that may have ended it.
+            If no such job is under way.
         """
 
         def work(roster: Roster, now: float) -> None:
