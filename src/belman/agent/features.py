@@ -59,7 +59,23 @@ class Features:
         return result if len(result) <= MOST_NAMES else [f"features[{len(result)}]"]
 
     def of(self, objects: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the named values of objects, in one call where a model takes rows."""
+        """Compute the features of objects, in one call where a model takes rows.
+
+        Parameters
+        ----------
+        objects
+            The objects, as the function or the model takes them.
+
+        Returns
+        -------
+        list of dict
+            The values of each object, by name.
+
+        Raises
+        ------
+        SettingError
+            If the function returns another number of values than are named.
+        """
         if self._method is None:
             return [self._named(self.function(each)) for each in objects]
         rows: Any = list(objects)

@@ -20,9 +20,51 @@ from belman.table import Table
 class Analysis(Report):
     """What a table says, shown alike in a terminal, a notebook, on a page and in a chat.
 
-    `account` says what was done with the rows. `comparison` is the one that decides: the leader, or
-    the nearest rival of a control that leads, at one look. `beside` has every metric and arm beside
-    control.
+    Attributes
+    ----------
+    arms
+        The report on each arm.
+    control
+        The arm that the others are compared with; None where there is none.
+    level
+        The probability of intervals.
+    delta
+        The chance, at most, that statements at any look are ever wrong: 1 − level.
+    conversions
+        Whether every reward is 0 or 1.
+    minimise
+        Whether rewards are costs: less is better.
+    rule
+        The rule that the verdict goes by.
+    log_separation
+        How far the rewards set the leader apart at any look, as ln of odds; None where there are no
+        statements at any look.
+    without_sequences
+        Why there are no statements at any look; empty where there are.
+    findings
+        What tests of the data found, such as traffic that is not split as intended.
+    notes
+        What each kind of interval means, as sentences.
+    comparisons
+        Over how many comparisons an error at any look is counted.
+    bets_on
+        What statements at any look bet on: "rate", "range" or "amount"; empty where they come from
+        the rewards of each arm.
+    account
+        How many rows were read and used, and why the others were dropped.
+    metric
+        The metric that decides.
+    per
+        What is counted as one: "row", or the column of units.
+    comparison
+        The comparison that decides, at one look: the leader beside control, or control that leads
+        beside its nearest rival. None where there is a single arm.
+    beside
+        Every metric and arm beside control.
+    segments
+        The lifts within each part, for every column of `by`.
+    holdout
+        All other arms together beside the holdout; None where there is none.
 
     >>> import belman
     >>> result = belman.analyse({"variant": ["old", "new"], "visitors": [10_000, 10_000],
@@ -91,7 +133,14 @@ class Analysis(Report):
         return len({row.metric for row in self.beside}) > 1
 
     def metrics(self) -> Table:
-        """One row a metric and arm: its value beside control's, at one look and at any look."""
+        """Tabulate every metric beside control, at one look and at any look.
+
+        Returns
+        -------
+        Table
+            A row for each metric and arm: its value, control's, the lift with both intervals and
+            the p-value; * marks those that are told apart at one look.
+        """
         rows = self.beside
         return Table(
             {
@@ -145,20 +194,45 @@ class Analysis(Report):
         return f"All other arms together: {what}; {sure} (p = {result.p_value:.2g})."
 
     def to_markdown(self) -> str:
-        """Text for a chat: the verdict, a table, alarms, and what became of the rows."""
+        """Return text for a chat: the verdict, a table, alarms, and what became of the rows.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
         from belman.analysis import texts
 
         return texts.markdown(self)
 
     def to_html(self, title: str = "Report") -> str:
-        """A page that needs nothing from elsewhere."""
+        """Return a page that needs nothing from elsewhere.
+
+        Parameters
+        ----------
+        title
+            The title of the page.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
         from belman.analysis import texts
         from belman.measures import report_page
 
         return report_page.page(title, texts.sections(self))
 
     def to_pdf(self, file: str | PathLike[str], title: str = "Report") -> None:
-        """Write the same as a PDF."""
+        """Write the report as a PDF, on pages of A4.
+
+        Parameters
+        ----------
+        file
+            The path of the file, which is replaced if it exists.
+        title
+            The title of the first page.
+        """
         from belman.analysis import pdf
 
         pdf.write(self, file, title)

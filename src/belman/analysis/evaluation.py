@@ -60,7 +60,23 @@ class Value(NamedTuple):
 class Evaluation:
     """The value of a policy by three estimators, beside what was earned.
 
-    `rows` were read; `effective` is how many rows of the target itself they are worth.
+    Attributes
+    ----------
+    rows
+        How many rows the estimates rest on.
+    logged
+        The average reward of these rows.
+    effective
+        How many rows of the target policy itself they are worth.
+    mean_weight
+        The average of the weights; it is near 1 where the logged chances are right.
+    values
+        The estimates: "IPS", "self-normalised" and "doubly robust", with "steady" behind them where
+        the rows come from several versions of weights.
+    level
+        The probability of intervals.
+    warnings
+        What speaks against the estimates, as sentences.
     """
 
     rows: int
@@ -92,7 +108,14 @@ class Evaluation:
         )
 
     def table(self) -> Table:
-        """One row an estimator."""
+        """Tabulate the estimates.
+
+        Returns
+        -------
+        Table
+            A row for each estimator: its value and standard error, and intervals at one look and at
+            any look.
+        """
         rows = self.values
         return Table(
             {

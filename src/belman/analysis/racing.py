@@ -33,9 +33,29 @@ Score = Callable[[Any, Any], float]
 class Raced:
     """What is known when a race ends, or so far.
 
-    `best` is the candidate that is best. Where it is None, `tied` are those of which none differs
-    from `leader` by `epsilon` or more; where that is empty too, items ran out before it was known,
-    and `left` are those that may be best.
+    Attributes
+    ----------
+    best
+        The candidate that is best; None while that is not known, or where several are tied.
+    tied
+        The candidates that do not differ from `leader` by `epsilon` or more; empty while that is
+        not known.
+    leader
+        The candidate with the largest mean score, of those that are left.
+    left
+        The candidates that may still be best.
+    items
+        How many items were answered.
+    calls
+        How many answers were scored.
+    all_calls
+        How many answers there are: all candidates on all items.
+    delta
+        The chance, at most, that the answer is wrong.
+    epsilon
+        A difference of mean scores so small that it does not matter.
+    standing
+        What `table` returns.
     """
 
     best: Hashable | None
@@ -69,8 +89,14 @@ class Raced:
         return f"Not known so far: {self.leader} leads, and any of {names} may be best ({saved})."
 
     def table(self) -> Table:
-        """Return per candidate how many items it answered, its mean score, and over the items that
-        both answered how far it is behind the leader, with an interval that holds at any look.
+        """Tabulate how the candidates stand.
+
+        Returns
+        -------
+        Table
+            A row for each candidate: how many items it answered, its mean score, and over the items
+            that both answered how far it is behind the leader, with an interval that holds at any
+            look.
         """
         return self.standing
 
@@ -160,12 +186,23 @@ class Race:
         return int(self._in.sum()) == 1 or bool(self._tied())
 
     def next(self) -> int | None:
-        """Return the number of the item to answer next, from 0; None where the race has ended."""
+        """Say which item to answer next.
+
+        Returns
+        -------
+        int, or None
+            The number of the item, from 0; None where the race has ended.
+        """
         is_over = self.decided or self.answered >= len(self.order)
         return None if is_over else self.order[self.answered]
 
     def tell(self, scores: Mapping[Any, float]) -> None:
-        """Learn what the answers of all candidates that are left to the next item are worth.
+        """Learn what the answers to the next item are worth.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate that is left, by its name; others are ignored.
 
         Raises
         ------
@@ -173,6 +210,8 @@ class Race:
             If one of them has no score.
         RewardError
             If a score lies outside of the range. Nothing is learnt then.
+        SettingError
+            If all items were answered.
         """
         if self.answered >= len(self.order):
             raise SettingError(f"all {len(self.order):,} items were answered")
@@ -226,7 +265,13 @@ class Race:
         return self.left
 
     def result(self) -> Raced:
-        """Return what is known by now; it may be looked at as often as one likes."""
+        """Return what is known by now; it may be looked at as often as one likes.
+
+        Returns
+        -------
+        Raced
+            The best candidate, or those that are tied, or what is left open.
+        """
         single, leader = int(self._in.sum()) == 1, self._leader()
         return Raced(
             best=self.candidates[leader] if single else None,

@@ -54,9 +54,26 @@ _UNEVEN = 4.5  # standard deviations from which shares of arms are not those of 
 class TimeMachine:
     """What a log says once the chances of its rows are known.
 
-    `rows` are the places of the rows that were used, in the order of time; `played` their arms, as
-    places among `arms`; `chances` what every arm's chance was, by row; `versions` the place of the
-    version that assigned them. `evaluations` has the value of each policy.
+    Attributes
+    ----------
+    arms
+        The names of the arms (K).
+    rows
+        The positions in the table of the rows that were used, in the order of time (n).
+    played
+        The arm of each of them, as a position in `arms` (n).
+    chances
+        The chance that every arm had in each row (n × K).
+    versions
+        The version that assigned each row, as a position in the history (n).
+    units
+        How many units the rows are of.
+    rewards
+        The columns of rewards.
+    evaluations
+        The value of each policy, by its name and the column of rewards.
+    account
+        How many rows were read and used, and why the others were dropped.
     """
 
     arms: tuple[str, ...]
@@ -92,7 +109,13 @@ class TimeMachine:
         raise SettingError(f"policy {policy!r} was not asked about: there are {listing(known)}")
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return arms and chances by row, as `belman.evaluate` takes them."""
+        """Return arms and chances by row, as `belman.evaluate` takes them.
+
+        Returns
+        -------
+        dict
+            Columns by title: `row` (its position in the table), `arm` and `chance`.
+        """
         return {
             "row": self.rows.tolist(),
             "arm": [self.arms[position] for position in self.played.tolist()],
@@ -100,7 +123,14 @@ class TimeMachine:
         }
 
     def table(self) -> Table:
-        """One row a policy and reward: the doubly robust estimate, beside what was earned."""
+        """Tabulate what policies would have earned.
+
+        Returns
+        -------
+        Table
+            A row for each policy and reward: what was earned, and the doubly robust estimate with
+            intervals at one look and at any look.
+        """
         keys, result = list(self.evaluations), list(self.evaluations.values())
         best = [one["doubly robust"] for one in result]
         columns: dict[str, list[Any]] = {"policy": [policy for policy, _ in keys]}
@@ -208,6 +238,11 @@ def time_machine(
         The ends between which rewards lie, for ends at any look that are exact.
     level
         The level of all intervals.
+
+    Returns
+    -------
+    TimeMachine
+        The chances of the rows, and the value of each policy.
 
     Raises
     ------

@@ -33,9 +33,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False)
 class WhatIf:
-    """What each player earned in as many `decisions`, over many replays, beside an even split.
+    """What each player would have earned in as many `decisions`, beside an even split.
 
-    `earned` has a row a player and a column a replay; the first player is the even split.
+    Attributes
+    ----------
+    players
+        The names of the players (P); the first is the even split.
+    decisions
+        How many decisions each replay has.
+    earned
+        What each player earned in each replay (P × replays).
+    shown
+        The share of decisions that each player gave to each arm (P × K).
+    arms
+        The names of the arms (K).
+    account
+        How many rows were read and used, and why the others were dropped.
+    family
+        The name of the family that players believe rewards to be of.
     """
 
     players: tuple[str, ...]
@@ -60,7 +75,14 @@ class WhatIf:
         )
 
     def table(self) -> Table:
-        """One row a player: earnings, beside an even split, and the traffic of every arm."""
+        """Tabulate the earnings, on average over the replays.
+
+        Returns
+        -------
+        Table
+            A row for each player: what it earned in all and a decision, how much more than an even
+            split (with ends that nine of ten replays lie between), and the traffic of every arm.
+        """
         split = self.earned[0].mean()
         rows = list(range(len(self.players)))
         columns: dict[str, list[Any]] = {
@@ -114,8 +136,39 @@ def what_if(
 ) -> WhatIf:
     """Replay a past test with bandits in place of its split.
 
-    Each row (or `unit`, such as user_id) is one decision; the table needs rewards of every arm that
-    do not depend on when they came. The default bandit is BelMan.
+    Each replay shuffles the rows of every arm, and uses each of them at most once. Rewards must not
+    depend on when they came.
+
+    Parameters
+    ----------
+    data
+        A table with a row for each decision: a file, a data frame, columns by name or rows.
+    policies
+        The policies that play, by name; by default BelMan.
+    arm, reward
+        The columns; by default found by the names that such columns have.
+    unit
+        A column, such as user_id: all rows of a unit are then one decision.
+    empty
+        What an empty reward is: "zero", or "missing"; by default the column tells.
+    family
+        What players believe rewards to be; by default a family that suits the data.
+    replays
+        How many replays there are, from 1 up.
+    seed
+        A whole number; the same seed gives the same result.
+    progress
+        A function that is called after each replay, with how many are done.
+
+    Returns
+    -------
+    WhatIf
+        The earnings of each player in each replay, beside those of an even split.
+
+    Raises
+    ------
+    SettingError
+        If the table has totals in place of rows, or fewer than two arms with two rows each.
     """
     if not isinstance(replays, int) or replays < 1:
         raise SettingError(f"replays={replays!r} is not valid: give a whole number from 1 up")

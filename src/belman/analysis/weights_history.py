@@ -85,10 +85,14 @@ def read_weights(
         A folder with a JSON file for every version, as `study.weights().to_json()` and
         `/api/studies/…/weights` give it; the name of a file begins with the time from which it
         held, or else `published` inside says it. Signed ones are read too, and signatures are not
-        checked. Or the weights themselves, which say when they
-        were published.
+        checked. Or the weights themselves, which say when they were published.
     study
         The study whose documents they must be.
+
+    Returns
+    -------
+    WeightsHistory
+        The versions in the order of time, for `time_machine`.
 
     Raises
     ------

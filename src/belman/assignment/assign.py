@@ -30,7 +30,25 @@ def as_text(unit: object) -> str:
 
 
 def point(salt: str, unit: Unit) -> int:
-    """The first four bytes, the highest first, of BLAKE2s-256(salt ‖ 0 ‖ unit), both in UTF-8.
+    """Hash a unit to a point: the first four bytes, the highest first, of BLAKE2s-256(salt ‖ 0 ‖
+    unit), both in UTF-8.
+
+    Parameters
+    ----------
+    salt
+        The salt of a weights document.
+    unit
+        The name of the unit: text, or a whole number, which is hashed as its decimals.
+
+    Returns
+    -------
+    int
+        The point, from 0 to 2³² − 1.
+
+    Raises
+    ------
+    WeightsError
+        If the name is neither, or cannot be written in UTF-8.
 
     >>> point("checkout", "user-1")
     1198925601

@@ -83,7 +83,15 @@ class Filter:
 
 @dataclass(frozen=True)
 class GrowthBook:
-    """GrowthBook's hash of the document's salt (the seed of an experiment) and the unit."""
+    """GrowthBook's hash of the document's salt (the seed of an experiment) and the unit.
+
+    Parameters
+    ----------
+    hash_version
+        The version of its hash: 1 has 1,000 buckets, 2 has 10,000.
+    filters
+        Conditions for taking part, such as namespaces; a unit must meet all of them.
+    """
 
     by: ClassVar[str] = "growthbook"
     hash_version: int = 2
@@ -100,13 +108,32 @@ class GrowthBook:
         return _BUCKETS[self.hash_version]
 
     def point(self, salt: str, name: str) -> int:
-        """Return the bucket of a unit, or OUTSIDE."""
+        """Return the bucket of a unit.
+
+        Parameters
+        ----------
+        salt
+            The seed of the experiment.
+        name
+            The name of the unit.
+
+        Returns
+        -------
+        int
+            The bucket, or −1 (OUTSIDE) where a filter leaves the unit out.
+        """
         if not all(one.takes(name) for one in self.filters):
             return OUTSIDE
         return bucket(salt, name, self.hash_version)
 
     def described(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return it as plain data, for a weights document.
+
+        Returns
+        -------
+        dict
+            What `from_described` reads.
+        """
         filters = [
             {
                 "seed": one.seed,
@@ -119,7 +146,18 @@ class GrowthBook:
 
     @classmethod
     def from_described(cls, result: Mapping[str, Any]) -> GrowthBook:
-        """Read plain data."""
+        """Read plain data of a weights document.
+
+        Parameters
+        ----------
+        result
+            What `described` gave.
+
+        Returns
+        -------
+        GrowthBook
+            The assigner.
+        """
         filters = (
             Filter(one["seed"], one["hash_version"], one["ranges"])
             for one in _listed(result, "filters")
@@ -129,8 +167,15 @@ class GrowthBook:
 
 @dataclass(frozen=True)
 class Eppo:
-    """Eppo's hash (MD5) of the document's salt and the unit, into a number of shards. Only units
-    whose shards by the salts of `traffic` lie in its ranges take part.
+    """Eppo's hash (MD5) of the document's salt and the unit, into a number of shards.
+
+    Parameters
+    ----------
+    shards
+        How many shards there are, from 1 to 1,000,000.
+    traffic
+        Pairs of a salt and ranges of shards: a unit takes part if its shard by each salt lies in
+        one of the ranges beside it.
     """
 
     by: ClassVar[str] = "eppo"
@@ -157,6 +202,18 @@ class Eppo:
     def shard(self, salt: str, name: str) -> int:
         """Return the shard of a unit by a salt.
 
+        Parameters
+        ----------
+        salt
+            Text that is hashed together with the name.
+        name
+            The name of the unit.
+
+        Returns
+        -------
+        int
+            The shard, from 0.
+
         >>> Eppo().shard("checkout", "user-1")
         362
         """
@@ -164,7 +221,20 @@ class Eppo:
         return int.from_bytes(digest[:4], "big") % self.shards
 
     def point(self, salt: str, name: str) -> int:
-        """Return the shard of a unit, or OUTSIDE."""
+        """Return the shard of a unit by the document's salt.
+
+        Parameters
+        ----------
+        salt
+            Text that is hashed together with the name.
+        name
+            The name of the unit.
+
+        Returns
+        -------
+        int
+            The shard, or −1 (OUTSIDE) where `traffic` leaves the unit out.
+        """
         for other, ranges in self.traffic:
             shard = self.shard(other, name)
             if not any(start <= shard < end for start, end in ranges):
@@ -172,7 +242,13 @@ class Eppo:
         return self.shard(salt, name)
 
     def described(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return it as plain data, for a weights document.
+
+        Returns
+        -------
+        dict
+            What `from_described` reads.
+        """
         traffic = [
             {"salt": salt, "ranges": list(map(list, ranges))} for salt, ranges in self.traffic
         ]
@@ -180,7 +256,18 @@ class Eppo:
 
     @classmethod
     def from_described(cls, result: Mapping[str, Any]) -> Eppo:
-        """Read plain data."""
+        """Read plain data of a weights document.
+
+        Parameters
+        ----------
+        result
+            What `described` gave.
+
+        Returns
+        -------
+        Eppo
+            The assigner.
+        """
         traffic = ((one["salt"], one["ranges"]) for one in _listed(result, "traffic"))
         return cls(result.get("shards", 10_000), tuple(traffic))
 
@@ -197,18 +284,53 @@ class Elsewhere:
         return POINTS
 
     def point(self, salt: str, name: str) -> int:
-        """Refuse: which arm a unit got is only known where it got it."""
+        """Refuse: which arm a unit got is only known where it got it.
+
+        Parameters
+        ----------
+        salt
+            Is ignored.
+        name
+            The name of the unit, for the message.
+
+        Returns
+        -------
+        int
+            Never: it always raises.
+
+        Raises
+        ------
+        WeightsError
+            Always.
+        """
         raise WeightsError(
             f"unit {name!r} was randomised elsewhere, by lots that cannot be drawn again"
         )
 
     def described(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return it as plain data, for a weights document.
+
+        Returns
+        -------
+        dict
+            What `from_described` reads.
+        """
         return {"by": self.by}
 
     @classmethod
     def from_described(cls, result: Mapping[str, Any]) -> Elsewhere:
-        """Read plain data."""
+        """Read plain data of a weights document.
+
+        Parameters
+        ----------
+        result
+            What `described` gave; there is nothing to read in it.
+
+        Returns
+        -------
+        Elsewhere
+            The assigner.
+        """
         return cls()
 
 

@@ -167,7 +167,18 @@ class AnyClient(ABC, Generic[S]):
 
     @staticmethod
     def described(value: Any) -> Any:
-        """A setting as JSON has it: a length of time in seconds, a tuple as a list."""
+        """Return a setting as JSON has it.
+
+        Parameters
+        ----------
+        value
+            A value of a setting, such as ('a', 'b') or a timedelta.
+
+        Returns
+        -------
+        Any
+            A list for a tuple, seconds for a length of time; anything else as it is.
+        """
         if isinstance(value, tuple):
             return list(value)
         return value.total_seconds() if isinstance(value, timedelta) else value

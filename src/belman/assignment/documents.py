@@ -32,7 +32,17 @@ Arm = str | int | float | bool | None
 
 
 class Assignment(NamedTuple):
-    """The arm of a unit, the chance with which any unit gets it, and the version of the weights."""
+    """The arm of a unit.
+
+    Attributes
+    ----------
+    arm
+        The name of the arm.
+    chance
+        The probability with which any unit gets this arm, in the same context.
+    version
+        The version of the weights.
+    """
 
     arm: Arm
     chance: float
@@ -376,7 +386,12 @@ class Weights:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of documents and of signed ones.
+    """Return the JSON Schema of weights documents, and of signed ones.
+
+    Returns
+    -------
+    dict
+        The schema as plain data.
 
     >>> sorted(schema()["$defs"])
     ['assigner', 'contexts', 'envelope', 'leaves', 'weights']

@@ -12,7 +12,31 @@ from .refusals import SENT, STRANGER, BelmanError, RewardError, ServiceError
 
 
 class RemoteTicket(NamedTuple):
-    """One decision: hand in `id` with the reward; `probability` is the chance `arm` had."""
+    """One decision: hand in its `id` with the reward.
+
+    Attributes
+    ----------
+    id
+        The id, such as '17-pht2ghxb8k'; only its own study accepts it.
+    arm
+        The arm to try; where arms are candidates, the position of the candidate in the list.
+    probability
+        The chance that `arm` had: that of a uniform draw where `uniform`, else that of the policy
+        and the floors. None where it is not known.
+    uniform
+        Whether it was drawn by the share of traffic that is kept uniform.
+    time
+        When it was asked for, in seconds since 1970.
+    context
+        What was asked with, in a study with contexts; else None.
+    candidate
+        The features of the candidate to try, where arms are candidates; else None.
+    ranking
+        As many arms (or positions of candidates) as `top` asked for: the one to try, then those
+        with the largest indices. None where no ranking was asked for.
+    chances
+        The chance that each of the ranking had of being the first; None where it is not known.
+    """
 
     id: str
     arm: Any

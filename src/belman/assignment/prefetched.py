@@ -35,10 +35,21 @@ class Counts(NamedTuple):
 class Prefetched:
     """The asks of a study, ahead of their time; `ask` is safe from any thread.
 
-    At most `ahead` tickets are here at a time, and count as outstanding; one that is handed out was
-    here for at most `oldest` seconds. All have the same `attributes`. After a fork the
-    child fetches tickets of its own. `close` gives back what is left; a process that dies leaves
-    its tickets to the study's rule for those that nobody tells.
+    After a fork the child fetches tickets of its own. `close` gives back what is left; a process
+    that dies leaves its tickets to the study's rule for those that nobody tells.
+
+    Parameters
+    ----------
+    study
+        The study of a service.
+    ahead
+        The most tickets that are here at a time, from 1 to 1,000; they count as outstanding.
+    oldest
+        For how many seconds a ticket may be here before it is handed out; then it is given back.
+    attributes
+        Values by name that every ticket gets, for reports.
+    clock
+        A function that gives seconds, and never goes back.
     """
 
     def __init__(
@@ -72,7 +83,20 @@ class Prefetched:
         self._process = os.getpid()  # at last: from now on other threads use what is here
 
     def ask(self) -> RemoteTicket:
-        """A ticket for the arm to try now; raises what the study or the service refuses with."""
+        """Take a ticket for the arm to try now; wait for the service only where none is here.
+
+        Returns
+        -------
+        RemoteTicket
+            The ticket.
+
+        Raises
+        ------
+        BelmanError
+            What the study or the service refuses an ask with.
+        SettingError
+            If this object was closed.
+        """
         if self._process != os.getpid():
             self._begin()
         with self._changed:
@@ -178,8 +202,12 @@ class Prefetched:
     # Its life
 
     def close(self) -> bool:
-        """Give back what nobody took: whether the service has it all. What it has not expires by
-        the study's rule.
+        """Stop, and give back the tickets that nobody took.
+
+        Returns
+        -------
+        bool
+            Whether the service has taken all of them back; the others expire by the study's rule.
         """
         if self._process != os.getpid():
             self._begin()

@@ -47,24 +47,77 @@ class RemoteEdge:
         reason: str = "",
         key: str | None = None,
     ) -> Weights:
-        """Publish weights for the next `decisions`, with a version `every` few seconds; see
-        `Study.publish`.
+        """Publish the weights of the arms for the next `decisions`; see `Study.publish`.
+
+        Parameters
+        ----------
+        decisions
+            For how many decisions the weights are made.
+        every
+            Seconds between versions; None for one version alone.
+        valid_for
+            How many seconds a decider that cannot renew weights may use them; a day by default.
+        segment
+            For which units; by default for all.
+        by
+            Whose hash assigns units: "belman", "growthbook" or "eppo".
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+
+        Returns
+        -------
+        Weights
+            The document.
         """
         body: dict[str, Any] = {"decisions": decisions, "every": every, "valid_for": valid_for}
         body |= {"segment": segment, "by": by, "reason": reason}
         return Weights.from_described(self._post("publish", body, key))
 
     def declare(self, weights: Weights, reason: str = "", *, key: str | None = None) -> Weights:
-        """Tell by which weights somebody else assigned units; see `Study.declare`."""
+        """Tell by which weights somebody else assigned units; see `Study.declare`.
+
+        Parameters
+        ----------
+        weights
+            Who gets which arm, and by whose hash.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+
+        Returns
+        -------
+        Weights
+            The same with a version, by which outcomes name them.
+        """
         body = {"weights": weights.described(), "reason": reason}
         return Weights.from_described(self._post("declare", body, key))
 
     def weights(self, segment: str | None = None) -> Weights:
-        """The published weights that stand now."""
+        """Return the published weights that are in force.
+
+        Parameters
+        ----------
+        segment
+            For which units; by default for all.
+
+        Returns
+        -------
+        Weights
+            The document.
+        """
         return Weights.from_described(self._get("/weights", segment=segment))
 
     def public_keys(self) -> dict[str, bytes]:
-        """The public keys of signed weights by their ids, as `verify` takes them."""
+        """Return the public keys that signed weights may be trusted by.
+
+        Returns
+        -------
+        dict of str to bytes
+            The keys by their ids, as `verify` takes them.
+        """
         result = self._get("/weights/key")
         with understood():
             return {name: base64.b64decode(key) for name, key in result["trusted"].items()}
@@ -72,11 +125,23 @@ class RemoteEdge:
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
     ) -> int:
-        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time, attributes,
-        a context and chances behind, or mappings, also of sums; the count.
+        """Learn many outcomes of units that were assigned by published weights.
 
-        A request holds 5,000 of them, and counts as a whole or not at all; sent again with the same
-        `key`, all that was heard already is left alone.
+        They are sent 5,000 at a time; each such request counts as a whole or not at all.
+
+        Parameters
+        ----------
+        rows
+            (unit, version, arm, reward) rows, perhaps followed by a time, attributes, a context and
+            chances; or mappings with these names, or of sums.
+        key
+            An idempotency key: rows that were learnt by an earlier call with the same key are left
+            alone.
+
+        Returns
+        -------
+        int
+            How many outcomes were learnt.
         """
         given = [_row(row, i) for i, row in enumerate(rows, start=1)]
         own = own_key() if key is None else key
@@ -94,9 +159,22 @@ class RemoteEdge:
         *,
         key: str | None = None,
     ) -> int:
-        """Replace what rows of outcomes counted as, all or none: (unit, version, arm, was, reward),
-        perhaps with attributes behind, where a reward of None forgets the row; at most a thousand.
-        See `Study.correct_rows`.
+        """Change what rows of outcomes counted as: all of them, or none; see `Study.correct_rows`.
+
+        Parameters
+        ----------
+        rows
+            At most 1,000 (unit, version, arm, was, reward) rows, perhaps followed by attributes and
+            chances; or mappings with these names. A reward of None removes the row.
+        reason
+            Why, for the log.
+        key
+            An idempotency key: the same request with the same key changes the study once.
+
+        Returns
+        -------
+        int
+            How many rows were corrected.
         """
         given = [_row(row, i, _CORRECTION) for i, row in enumerate(rows, start=1)]
         body = {"rows": given, "reason": reason}

@@ -28,13 +28,34 @@ def _ed25519() -> Any:
 
 
 def key_id(public: bytes) -> str:
-    """The name of a public key (32 bytes): the first 16 hexadecimal digits of its SHA-256."""
+    """Return the id by which signed documents name a public key.
+
+    Parameters
+    ----------
+    public
+        The public key, 32 bytes.
+
+    Returns
+    -------
+    str
+        The first 16 hexadecimal digits of its SHA-256.
+    """
     return hashlib.sha256(public).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class SigningKey:
-    """A private key of 32 bytes, to be kept secret; `public` is what verifiers are given.
+    """A private key (Ed25519), to be kept secret; `public` is what verifiers are given.
+
+    Parameters
+    ----------
+    private
+        The key, 32 bytes.
+
+    Raises
+    ------
+    WeightsError
+        If these are not 32 bytes.
 
     >>> key = SigningKey(bytes(range(32)))
     >>> key.id == key_id(key.public)
@@ -49,7 +70,13 @@ class SigningKey:
 
     @classmethod
     def new(cls) -> SigningKey:
-        """A new key, from the system's source of randomness."""
+        """Make a new key, from the system's source of randomness.
+
+        Returns
+        -------
+        SigningKey
+            The key.
+        """
         return cls(_ed25519().Ed25519PrivateKey.generate().private_bytes_raw())
 
     @property
@@ -79,7 +106,25 @@ def derived(secret: bytes) -> SigningKey:
 
 
 def sign(weights: Weights, key: SigningKey) -> str:
-    """The signed document, as JSON."""
+    """Sign a weights document.
+
+    Parameters
+    ----------
+    weights
+        The document.
+    key
+        The private key that signs it.
+
+    Returns
+    -------
+    str
+        The signed document as JSON, which `verify` reads.
+
+    Raises
+    ------
+    WeightsError
+        If the package cryptography is not installed.
+    """
     payload = weights.to_json()
     signer = _ed25519().Ed25519PrivateKey.from_private_bytes(key.private)
     signature = base64.b64encode(signer.sign(payload.encode())).decode()
@@ -95,11 +140,32 @@ def verify(
     newest: int = 0,
     now: float | None = None,
 ) -> Weights:
-    """The weights of a signed document, if it can be trusted; else WeightsError says why not.
+    """Read a signed document, if it can be trusted.
 
-    `keys` are the public keys that are trusted, by their ids. The document must be of the `study`
-    (where one is named) and `segment`, no older than the version `newest` that was seen already,
-    and valid at the time `now` (by default the clock's).
+    Parameters
+    ----------
+    signed
+        The signed document, as JSON.
+    keys
+        The public keys that are trusted, by their ids.
+    study
+        The study that it must be of; by default any.
+    segment
+        The segment that it must be of; None for the weights of all units.
+    newest
+        The newest version that was seen already; an older one is refused.
+    now
+        The time at which it must be valid, in seconds since 1970; by default the clock's.
+
+    Returns
+    -------
+    Weights
+        The document.
+
+    Raises
+    ------
+    WeightsError
+        If it cannot be trusted; the message says why.
 
     >>> key = SigningKey(bytes(range(32)))
     >>> signed = sign(Weights.of("checkout", {"blue": 1.0}, salt="s1"), key)

@@ -12,7 +12,23 @@ from belman.errors import StateError
 
 
 def decider_named(kind: Any) -> type[Decider]:
-    """Return the class of a decider by the name that a state file gives it."""
+    """Return the class of a decider by the name that a state file gives it.
+
+    Parameters
+    ----------
+    kind
+        "independent", "segmented", "featured" or "box".
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    StateError
+        If there is no decider of that name.
+    """
     if kind == "box":
         from belman.deciders.box.box_decider import BoxDecider  # which takes a while to import
 

@@ -26,9 +26,24 @@ Pending = Annotated[int, Whole(0, MOST_PENDING)]
 
 
 class Learnt(NamedTuple):
-    """The prior and the belief about an arm, the sum of its rewards, its tells and open asks.
+    """All that was learnt of one arm; rewards are on the scale of the family.
 
-    Rewards are on the scale of the family, as the agent's ledger keeps them.
+    Attributes
+    ----------
+    prior
+        The coordinates of the belief at first.
+    belief
+        The coordinates of the belief now.
+    plays
+        How many rewards count; under a discount each old one counts for less than one.
+    sum
+        The sum of these rewards, faded in the same way.
+    squares
+        The sum of their squares, faded in the same way.
+    tells
+        How many rewards were told; these do not fade.
+    pending
+        How many asks wait for a reward.
     """
 
     prior: tuple[float, ...]
@@ -41,11 +56,35 @@ class Learnt(NamedTuple):
 
     @classmethod
     def nothing(cls, prior: tuple[float, ...]) -> Learnt:
-        """Of an arm that was never tried."""
+        """Make what is known of an arm that was never tried.
+
+        Parameters
+        ----------
+        prior
+            The coordinates of its prior.
+
+        Returns
+        -------
+        Learnt
+            The prior, and no rewards.
+        """
         return cls(prior, prior, 0.0, 0.0, 0.0, 0, 0)
 
     def told(self, family: Family, reward: float) -> Learnt:
-        """With one more reward, by Bayes' theorem.
+        """Learn one more reward, by Bayes' theorem. It answers one of the asks that wait, if there
+        are any.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        reward
+            The reward, on the scale of the family.
+
+        Returns
+        -------
+        Learnt
+            What is learnt then.
 
         >>> from belman.families import Bernoulli
         >>> Learnt.nothing((1.0, 1.0)).told(Bernoulli(), 1.0).belief
@@ -62,7 +101,19 @@ class Learnt(NamedTuple):
         )
 
     def faded(self, family: Family, discount: float) -> Learnt:
-        """Nearer to the prior, as at every reward under a discount.
+        """Fade towards the prior, as at every reward under a discount.
+
+        Parameters
+        ----------
+        family
+            The family of the rewards.
+        discount
+            The share of the past that stays, at most 1, which changes nothing.
+
+        Returns
+        -------
+        Learnt
+            What is learnt then.
 
         >>> from belman.families import Bernoulli
         >>> Learnt.nothing((1.0, 1.0)).told(Bernoulli(), 1.0).faded(Bernoulli(), 0.5).belief
@@ -79,8 +130,18 @@ class Learnt(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Rewards of one arm on the scale of the family: how many, their sum and the sum of their
-    squares, and the rewards themselves where they are known.
+    """Many rewards of one arm, on the scale of the family.
+
+    Attributes
+    ----------
+    n
+        How many there are.
+    total
+        Their sum.
+    squares
+        The sum of their squares.
+    values
+        The rewards themselves; None where they are not known.
     """
 
     n: int
@@ -90,8 +151,16 @@ class Sums(NamedTuple):
 
 
 class Anew(NamedTuple):
-    """What the rewards of an arm lead to, learnt once more from the first: over all contexts, and
-    in the segment of a choice; and how many rewards of any arm came `since` that of the choice.
+    """What the rewards of an arm lead to, learnt once more from the first, with a correction.
+
+    Attributes
+    ----------
+    whole
+        What is learnt of the arm over all contexts.
+    own
+        What is learnt of it in the segment of the choice that is corrected.
+    since
+        How many rewards of any arm came after the one that is corrected.
     """
 
     whole: Learnt

@@ -18,8 +18,21 @@ Floor = float | tuple[tuple[Hashable, float], ...]
 
 @dataclass(frozen=True)
 class Shares:
-    """The least share of arms, the exact share of control, the share that is drawn uniformly, and
-    the most that the leader gets (0: all arms get the same).
+    """The shares of traffic that no policy decides.
+
+    Parameters
+    ----------
+    floor
+        The least share of every arm, or (arm, share) pairs for some of them; None for no floors.
+    control
+        The name of the arm that the others are compared with; None where there is none.
+    control_share
+        The exact share of control; None leaves it to the policy.
+    uniform
+        The share that is drawn uniformly at random, where no arm has a floor.
+    most
+        The most that the leader gets of what it and control get together; 1 for no cap, and 0 for
+        the same share of all arms.
 
     >>> Shares(floor=0.05, control="a", control_share=0.2).of(["a", "b", "c"])
     {'a': 0.2, 'b': 0.05, 'c': 0.05}
@@ -37,14 +50,36 @@ class Shares:
         return self.floor is not None or self.control_share is not None
 
     def free(self, arms: Sequence[Any]) -> list[Any]:
-        """Return the arms that a policy has a say in: all but a control whose share is settled."""
+        """Return the arms that a policy has a say in.
+
+        Parameters
+        ----------
+        arms
+            The names of the arms.
+
+        Returns
+        -------
+        list
+            All of them but a control whose share is settled; a single arm is always free.
+        """
         settled = self.control_share is not None and len(arms) > 1
         return [arm for arm in arms if not (settled and arm == self.control)]
 
     def of(self, arms: Sequence[Hashable], candidates: bool = False) -> dict[Hashable, float]:
-        """Return the floor of every arm in play that has one; none where there is one arm alone.
+        """Return the floors.
 
-        Candidates have the same floor each, and no more than all traffic together.
+        Parameters
+        ----------
+        arms
+            The names of the arms in play, or positions of candidates.
+        candidates
+            Whether they are candidates, which have the same floor each, and no more than all
+            traffic together.
+
+        Returns
+        -------
+        dict
+            The floor of each arm that has one; empty where there is one arm alone.
         """
         if len(arms) < 2 or not self.floored:
             return {}
@@ -63,6 +98,18 @@ class Shares:
     def beside(self, wished: Mapping[Any, float], candidates: bool = False) -> dict[Any, float]:
         """Return the shares of arms for these wishes of a policy, with floors and the cap.
 
+        Parameters
+        ----------
+        wished
+            The share that the policy wishes for each arm, by name.
+        candidates
+            Whether these are candidates.
+
+        Returns
+        -------
+        dict
+            The share of each arm; they add up to 1.
+
         >>> Shares(floor=0.1).beside({"a": 1.0, "b": 0.0})
         {'a': 0.9, 'b': 0.1}
         """
@@ -79,10 +126,21 @@ class Shares:
         return {arm: own.get(arm, 0.0) + rest * capped.get(arm, 0.0) for arm in arms}
 
     def capped(self, wished: Mapping[Any, float]) -> dict[Any, float]:
-        """Return shares that sum to 1, where the leader has at most `most`.
+        """Cap the share of the leader.
 
-        Its comparison with control is what needs traffic: control gets so much that the leader has
-        at most `most` of what both have. Of a control that leads, all others get the same.
+        Its comparison with control is what needs traffic: control gets at least what leaves the
+        leader `most` of what both have. Where control leads, or there is none, the leader has at
+        most `most` of all, and the others get the same more each.
+
+        Parameters
+        ----------
+        wished
+            The share that the policy wishes for each arm, by name.
+
+        Returns
+        -------
+        dict
+            Shares that add up to 1.
 
         >>> shares = Shares(control="a", most=0.75).capped({"a": 0.0, "b": 0.9, "c": 0.1})
         >>> {arm: round(share, 4) for arm, share in shares.items()}
@@ -106,7 +164,18 @@ class Shares:
         return {arm: share / total for arm, share in result.items()}
 
     def check(self, arms: Sequence[Hashable]) -> None:
-        """Refuse floors of these arms that are more than all traffic."""
+        """Refuse floors that are more than all traffic.
+
+        Parameters
+        ----------
+        arms
+            The names of the arms.
+
+        Raises
+        ------
+        SettingError
+            If their floors add up to more than 1.
+        """
         own = self.of(arms)
         total = math.fsum(own.values())
         if total > 1.0 + 1e-9:

@@ -49,7 +49,23 @@ class InContexts(Decider):
         return self.totals.outstanding
 
     def learnt(self, arm: Hashable) -> Learnt:
-        """Return all that was learnt of an arm over all contexts."""
+        """Return all that was learnt of an arm over all contexts.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm, in play or retired.
+
+        Returns
+        -------
+        Learnt
+            The belief, sums of rewards, and counts.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown.
+        """
         return self.totals.learnt(arm)
 
 

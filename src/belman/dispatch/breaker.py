@@ -19,11 +19,26 @@ PRIOR = (1.0, 4.0)
 class Breaker:
     """When a server that fails gets no more jobs, and how it comes back.
 
-    A server's chance of failure is believed from about its last `memory` jobs. Once it is over
-    `threshold` with probability `certainty`, the breaker opens: the server gets no job until `rest`
-    jobs were sent elsewhere. Then it gets single jobs on probation. After `probes` successes in a
-    row it is back, with a clean record; a failure opens the breaker again, and its rest doubles, up
-    to `longest_rest`. All of it is counted in jobs, so it holds at any pace.
+    Once its chance of failure is over `threshold` with probability `certainty`, the breaker opens:
+    the server gets no job until `rest` jobs were sent elsewhere. Then it gets single jobs on
+    probation. After `probes` successes in a row it is back, with a clean record; a failure opens
+    the breaker again. All of it is counted in jobs, so it holds at any pace.
+
+    Parameters
+    ----------
+    threshold
+        The largest chance of failure that is accepted, between 0 and 1.
+    certainty
+        How probable it must be that the chance of failure is larger, between 0 and 1.
+    memory
+        From about how many of its last jobs a server is judged, at least 2.
+    rest
+        How many jobs are sent elsewhere during the first rest of a server.
+    longest_rest
+        The most jobs of a rest: one that follows a failure on probation is twice the one before,
+        up to this.
+    probes
+        After how many successes in a row on probation a server is back.
 
     >>> Breaker(threshold=0.5).rest
     20

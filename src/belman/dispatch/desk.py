@@ -34,40 +34,136 @@ class Desk(ABC):
 
     @abstractmethod
     def assign_job(self, queue: Hashable = None, *, timeout: float | None = 0.0) -> Job:
-        """The next job of a queue at the server that is to do it, which is busy from now on.
+        """Begin the next job of a queue at the server that is to do it.
 
-        If none is free, wait up to `timeout` seconds (None: for ever) for one, then raise
-        BusyError.
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+        timeout
+            How many seconds to wait for a free server; 0 does not wait, and None waits for ever.
+
+        Returns
+        -------
+        Job
+            The job, whose `server` is busy from now on.
+
+        Raises
+        ------
+        BusyError
+            If no server has become free in time.
+        ServerError
+            If there is no such queue.
         """
 
     @abstractmethod
     async def assign_job_async(self, queue: Hashable = None) -> Job:
-        """The next job of a queue, once a server is free for it."""
+        """Begin the next job of a queue, once a server is free for it.
+
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+
+        Returns
+        -------
+        Job
+            The job, whose `server` is busy from now on.
+        """
 
     # Jobs
 
     def assign(self, queue: Hashable = None, *, timeout: float | None = 0.0) -> Any:
-        """The server for the next job of a queue: that of `assign_job`."""
+        """Begin the next job of a queue, as `assign_job` does.
+
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+        timeout
+            How many seconds to wait for a free server; 0 does not wait, and None waits for ever.
+
+        Returns
+        -------
+        Any
+            The name of the server, which is busy from now on.
+
+        Raises
+        ------
+        BusyError
+            If no server has become free in time.
+        """
         return self.assign_job(queue, timeout=timeout).server
 
     async def assign_async(self, queue: Hashable = None) -> Any:
-        """The server for the next job of a queue, once one is free."""
+        """Begin the next job of a queue, once a server is free for it.
+
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+
+        Returns
+        -------
+        Any
+            The name of the server, which is busy from now on.
+        """
         return (await self.assign_job_async(queue)).server
 
     def completed(self, job: Any, *, time: float | None = None) -> None:
-        """A job is done; `time` in seconds is taken from the clock unless it is given."""
+        """Say that a job is done, and learn from how it went.
+
+        The end of a job that was over the time limit is ignored: it has failed already.
+
+        Parameters
+        ----------
+        job
+            The job, or the name of its server, for the oldest job there.
+        time
+            How many seconds it took; by default those that passed since it began.
+
+        Raises
+        ------
+        ServerError
+            If no such job is under way, or `time` is below 0.
+        """
         self._ended(job, time, Roster.complete)
 
     def failed(self, job: Any, *, time: float | None = None) -> None:
-        """A job has failed.
+        """Say that a job has failed, which is ignored if it was over the time limit.
 
         With a breaker, that says nothing of the server's speed. Without, where times are learnt, it
         counts as `penalty` average times, or as the time given if that is more.
+
+        Parameters
+        ----------
+        job
+            The job, or the name of its server, for the oldest job there.
+        time
+            How many seconds it took; by default those that passed since it began.
+
+        Raises
+        ------
+        ServerError
+            If no such job is under way, or `time` is below 0.
         """
         self._ended(job, time, Roster.fail)
 
     def release(self, job: Any) -> None:
-        """A job was taken back: its slot is free again, and nothing is learnt."""
+        """Take a job back: its slot is free again, and nothing is learnt.
+
+        That is ignored if the job was over the time limit.
+
+        Parameters
+        ----------
+        job
+            The job, or the name of its server, for the oldest job there.
+
+        Raises
+        ------
+        ServerError
+            If no such job is under way.
+        """
 
         def work(roster: Roster, now: float) -> None:
             if not _is_late(roster, job):
@@ -76,15 +172,35 @@ class Desk(ABC):
         self._change(work)
 
     def job(self, queue: Hashable = None, *, timeout: float | None = None) -> JobContext:
-        """`with dispatcher.job() as server:`, or `async with`: the block is the job.
+        """Do a job in a block: `with dispatcher.job() as server:`, or `async with`.
 
-        It waits for a server, in a thread up to `timeout` seconds, and measures the time. An
-        exception is a failure.
+        The block waits for a server, and its time is that of the job. An exception is a failure.
+
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+        timeout
+            How many seconds a thread waits for a free server; by default for ever, as coroutines
+            always do.
+
+        Returns
+        -------
+        JobContext
+            The context manager, which gives the name of the server.
         """
         return JobContext(self, queue, timeout)
 
     async def told_async(self, tell: Callable[[Any], None], job: Any) -> None:
-        """Tell the end of a job from a coroutine."""
+        """Tell the end of a job from a coroutine.
+
+        Parameters
+        ----------
+        tell
+            `completed`, `failed` or `release` of this dispatcher.
+        job
+            The job, or the name of its server.
+        """
         tell(job)
 
     def _ended(
@@ -100,19 +216,60 @@ class Desk(ABC):
     # Servers
 
     def add_server(self, server: Hashable, prior: ArrayLike | None = None) -> None:
-        """Take a new server into service."""
+        """Take a new server into service.
+
+        Parameters
+        ----------
+        server
+            The name of the server.
+        prior
+            The belief about it at first; by default that of the dispatcher.
+        """
         self._change(lambda roster, now: roster.add_server(server, prior))
 
     def remove_server(self, server: Hashable) -> None:
-        """Take a server out of service for ever, with all that was learnt; it must not be busy."""
+        """Take a server out of service for ever, with all that was learnt of it.
+
+        Parameters
+        ----------
+        server
+            The name of the server.
+
+        Raises
+        ------
+        ServerError
+            If there is no such server, or it has a job under way.
+        """
         self._change(lambda roster, now: roster.remove_server(server))
 
     def pause(self, server: Hashable) -> None:
-        """Give a server no more jobs; one under way goes on."""
+        """Give a server no more jobs; those under way go on.
+
+        Parameters
+        ----------
+        server
+            The name of the server.
+
+        Raises
+        ------
+        ServerError
+            If there is no such server.
+        """
         self._change(lambda roster, now: roster.pause(server, True))
 
     def resume(self, server: Hashable) -> None:
-        """Give a paused server jobs again."""
+        """Give a paused server jobs again.
+
+        Parameters
+        ----------
+        server
+            The name of the server.
+
+        Raises
+        ------
+        ServerError
+            If there is no such server.
+        """
         self._change(lambda roster, now: roster.pause(server, False))
 
     # Looking
@@ -145,22 +302,42 @@ class Desk(ABC):
         return self._look(lambda roster, now: tuple(roster.jobs))
 
     def beliefs(self, queue: Hashable = None) -> Table:
-        """Per server: jobs, expected seconds (or chance of success) with interval, and P(best).
+        """Tabulate what is believed of the servers.
 
-        With a breaker, also the chance of failure that is expected of its last jobs.
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+
+        Returns
+        -------
+        Table
+            A row for each server: jobs, expected seconds (or chance of success) with an interval,
+            and the probability of being best. With a breaker, also the chance of failure that is
+            expected of its last jobs.
         """
         return self._look(lambda roster, now: views.beliefs(roster, queue))
 
     def status(self) -> Table:
-        """Per server: what it does now, and how many jobs it has completed and failed.
+        """Tabulate what the servers do.
 
-        Where servers have several slots, also how many are in use and how many there are; with a
-        breaker, whether it is closed, open (the server rests) or half-open (on probation).
+        Returns
+        -------
+        Table
+            A row for each server: what it does now, and how many jobs it has completed and failed.
+            Where servers have several slots, also how many are in use and how many there are; with
+            a breaker, whether it is closed, open (the server rests) or half-open (on probation).
         """
         return self._look(lambda roster, now: views.status(roster))
 
     def metrics(self) -> str:
-        """Jobs, seconds, slots and breakers in the text format that Prometheus reads."""
+        """Return counts of jobs, seconds, slots and the state of breakers for monitoring.
+
+        Returns
+        -------
+        str
+            The text format that Prometheus reads.
+        """
         return self._look(lambda roster, now: views.metrics(roster, self._waiting()))
 
     def _waiting(self) -> int | None:

@@ -103,10 +103,27 @@ class Dispatcher(Desk):
     # Waiting
 
     def assign_job(self, queue: Hashable = None, *, timeout: float | None = 0.0) -> Job:
-        """The next job of a queue at the server that is to do it, which is busy from now on.
+        """Begin the next job of a queue at the server that is to do it. Callers that wait are
+        served in their order.
 
-        If none is free, wait up to `timeout` seconds (None: for ever) for one, then raise
-        BusyError.
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+        timeout
+            How many seconds to wait for a free server; 0 does not wait, and None waits for ever.
+
+        Returns
+        -------
+        Job
+            The job, whose `server` is busy from now on.
+
+        Raises
+        ------
+        BusyError
+            If no server has become free in time.
+        ServerError
+            If there is no such queue.
         """
         with self._lock:
             job = self._at_once(queue)
@@ -128,7 +145,19 @@ class Dispatcher(Desk):
             return waiter.job
 
     async def assign_job_async(self, queue: Hashable = None) -> Job:
-        """The next job of a queue, once a server is free and nobody came before."""
+        """Begin the next job of a queue, once a server is free for it and nobody waits who came
+        before.
+
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+
+        Returns
+        -------
+        Job
+            The job, whose `server` is busy from now on.
+        """
         with self._lock:
             job = self._at_once(queue)
             if job is not None:

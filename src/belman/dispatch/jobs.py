@@ -14,7 +14,20 @@ from belman.codec import Arm, Real, Whole
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job under way: its number, who serves it, whose it is, and when it began.
+    """A job under way.
+
+    Attributes
+    ----------
+    number
+        The number of the job: how many were sent so far, this one included.
+    server
+        The name of the server that does it.
+    queue
+        The name of the queue that it is from.
+    began
+        When it began, in seconds by the clock of the dispatcher.
+    probe
+        Whether its server is on probation (see `Breaker`).
 
     >>> Job(3, "near", "letters", 12.5).server
     'near'

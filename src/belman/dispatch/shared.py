@@ -44,13 +44,31 @@ class Storage(Protocol):
 class SharedDispatcher(Desk):
     """A dispatcher that any number of processes use at once, by its name in a storage.
 
-    `servers` and the settings, those of `Dispatcher`, are for the first of them, who creates it;
-    the others find it. Every call is one transaction; times are by the clock of the database. Who
-    waits looks again after `nap` seconds, so that waiting callers are not served in order, and
-    servers are not shared fairly among processes. Give the end of a job as the `Job` that
-    `assign_job` gave, or use `with dispatcher.job()`: a server's name stands for its oldest job,
-    which may be another process's. A process that dies leaves its jobs under way; `time_limit` ends
-    them.
+    Every call is one transaction; times are by the clock of the database. Give the end of a job as
+    the `Job` that `assign_job` gave, or use `with dispatcher.job()`: a server's name stands for its
+    oldest job, which may be another process's. A process that dies leaves its jobs under way;
+    `time_limit` ends them. Servers are not shared fairly among processes that wait.
+
+    Parameters
+    ----------
+    storage
+        The storage that keeps it, a `belman.studies.Storage`.
+    name
+        The name of the dispatcher.
+    servers
+        Names of servers, for the process that creates it; without them it has to exist. Ignored
+        where it exists.
+    policy
+        The policy of the dispatcher; needed in every process where it is one of your own.
+    nap
+        How many seconds pass before a caller that waits looks again.
+    settings
+        Other settings of `Dispatcher`, for the process that creates it.
+
+    Raises
+    ------
+    ServerError
+        If there is no dispatcher of that name, and no servers are given.
 
     >>> import belman, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -148,10 +166,28 @@ class SharedDispatcher(Desk):
         return self._time_limit
 
     def assign_job(self, queue: Hashable = None, *, timeout: float | None = 0.0) -> Job:
-        """The next job of a queue at the server that is to do it, which is busy from now on.
+        """Begin the next job of a queue at the server that is to do it. Callers that wait are
+        served in no particular order.
 
-        If none is free, look again until `timeout` seconds (None: for ever) have passed, then
-        raise BusyError.
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+        timeout
+            How many seconds to look for a free server again and again; 0 looks once, and None looks
+            for ever.
+
+        Returns
+        -------
+        Job
+            The job, whose `server` is busy from now on.
+
+        Raises
+        ------
+        BusyError
+            If no server has become free in time.
+        ServerError
+            If there is no such queue.
         """
 
         def give(roster: Roster, now: float) -> Job:
@@ -170,7 +206,18 @@ class SharedDispatcher(Desk):
             clocks.sleep(self._nap)
 
     async def assign_job_async(self, queue: Hashable = None) -> Job:
-        """The next job of a queue, once a server is free for it."""
+        """Begin the next job of a queue, once a server is free for it.
+
+        Parameters
+        ----------
+        queue
+            The name of the queue; None where the dispatcher has one without a name.
+
+        Returns
+        -------
+        Job
+            The job, whose `server` is busy from now on.
+        """
         while True:
             attempt = asyncio.create_task(asyncio.to_thread(self.assign_job, queue))
             try:
@@ -183,5 +230,13 @@ class SharedDispatcher(Desk):
                 await asyncio.sleep(self._nap)
 
     async def told_async(self, tell: Callable[[Any], None], job: Any) -> None:
-        """Tell the end of a job from a coroutine, whose loop does not wait for the database."""
+        """Tell the end of a job from a coroutine, whose loop does not wait for the database.
+
+        Parameters
+        ----------
+        tell
+            `completed`, `failed` or `release` of this dispatcher.
+        job
+            The job, or the name of its server.
+        """
         await asyncio.to_thread(tell, job)

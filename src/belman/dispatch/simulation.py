@@ -38,7 +38,17 @@ class Dispatched:
 
 
 def dispatched(**settings: Any) -> PlayerMaker:
-    """A player that is a `Dispatcher` of these settings; slots are the servers' by default.
+    """Make players of `simulate_servers` that are dispatchers.
+
+    Parameters
+    ----------
+    settings
+        Settings of `Dispatcher`; slots are those of the problem's servers by default.
+
+    Returns
+    -------
+    PlayerMaker
+        A function of a problem and a seed that makes a player.
 
     >>> from belman import problems
     >>> make = dispatched(limit=3)
@@ -60,14 +70,31 @@ def simulate_servers(
     runs: int = 10,
     seed: int = 0,
 ) -> xarray.Dataset:
-    """Parallel servers in seconds: the dispatcher beside its rivals, on the same jobs.
+    """Simulate the dispatcher beside its rivals at the same jobs, without waiting for real time.
 
-    Without `players`: the dispatcher, an oracle who knows the servers, and least loaded, power of
-    two choices and round robin, which do not learn. Give others by name: `dispatched(…)` with the
-    settings of a dispatcher, one of `belman.lab.servers.RIVALS`, or a function of a problem
-    and a seed that makes a player of yours. The result holds, for every player and run, jobs
-    completed per second, seconds from arrival to end (mean, 95 % and 99 %), the mean of those in
-    which a job waited, the share of jobs that failed, and each server's share and utilisation.
+    Parameters
+    ----------
+    problem
+        The servers, with how fast they are and how jobs arrive, as `belman.problems.servers` makes
+        them.
+    players
+        Players by name: `dispatched(…)` with settings of a dispatcher, one of
+        `belman.lab.servers.RIVALS`, or a function of a problem and a seed that makes a player. By
+        default the dispatcher, an oracle who knows the servers, and least loaded, power of two
+        choices and round robin, which do not learn.
+    jobs
+        How many jobs arrive in each run.
+    runs
+        How many runs there are, each with jobs and draws of its own.
+    seed
+        A whole number; the same seed gives the same result.
+
+    Returns
+    -------
+    xarray.Dataset
+        For every player and run: jobs completed per second, seconds from arrival to end (mean, 95 %
+        and 99 %), the mean of the seconds for which a job waited, the share of jobs that failed,
+        and each server's share and utilisation.
 
     >>> from belman import problems
     >>> problem = problems.servers({"near": 0.1, "far": 0.4}, arrivals=6.0)

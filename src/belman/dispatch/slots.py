@@ -29,8 +29,14 @@ class LearntSlots:
     A server with room for c jobs at once completes jobs at a rate that grows with their number n up
     to c, as min(n, c) does, and no further. What is believed of c follows from how many were
     completed, and how long it took, with one job at once, with two, and so on. How many slots are
-    used is a draw from that, and no more than one beyond what was tried. `most` is where it ends;
-    about the last `memory` jobs are remembered.
+    used is a draw from that, and no more than one beyond what was tried.
+
+    Parameters
+    ----------
+    most
+        The most jobs that a server is ever given at once, from 1 to 1,024.
+    memory
+        About how many of the last jobs are remembered, at least 2.
 
     >>> LearntSlots(most=8).most
     8

@@ -23,10 +23,21 @@ _LONGEST = 80  # characters of a cell that a message shows
 class Frame:
     """Columns of one length, by name.
 
-    `source` is what messages call the table: the path of a file, "the data frame". A column is read
-    by what it is to hold; cells that cannot be are refused together, with their rows counted from
-    1 below the header. Cells are texts as they stand in a file, or `typed` as in JSON and in data
-    frames. With `decimal_comma` 1,234 is less than 2 in a column that does not tell.
+    A column is read by what it is to hold; cells that cannot be read so are refused together, with
+    their rows counted from 1 below the header.
+
+    Attributes
+    ----------
+    source
+        What messages call the table: the path of a file, or "the data frame".
+    columns
+        The cells of each column, by its name.
+    typed
+        Whether cells are values as in JSON and in data frames; else they are texts as in a file.
+    decimal_comma
+        Whether 1,234 is less than 2 in a column whose other cells do not tell.
+    said
+        What had to be assumed to read the file, as a sentence; empty where nothing was.
 
     >>> frame = Frame("visits.csv", {"arm": ["a", "b"], "spent": ["1.5", "NA"]})
     >>> frame.names("arm"), frame.numbers("spent", missing=True).tolist()
@@ -49,7 +60,18 @@ class Frame:
         return name in self.columns
 
     def require(self, *names: str) -> None:
-        """Refuse a table that lacks any of these columns."""
+        """Refuse a table that lacks any of these columns.
+
+        Parameters
+        ----------
+        names
+            The names of columns.
+
+        Raises
+        ------
+        SettingError
+            If one of them is missing.
+        """
         lacking = [name for name in names if name not in self.columns]
         if lacking:
             near = "".join(nearest(name, self.columns) for name in lacking)
@@ -57,7 +79,18 @@ class Frame:
             raise SettingError(f"{self.source} has no column {listing(lacking)}: {has}")
 
     def allow(self, names: Iterable[str]) -> None:
-        """Refuse a table that has another column than these."""
+        """Refuse a table that has another column than these.
+
+        Parameters
+        ----------
+        names
+            The names of columns.
+
+        Raises
+        ------
+        SettingError
+            If there is another column.
+        """
         allowed = list(names)
         for name in self.columns:
             if name not in allowed:
@@ -65,25 +98,106 @@ class Frame:
                 raise SettingError(f"{self.source} has a column {str(name)[:_LONGEST]!r}: {hint}")
 
     def cells(self, name: str) -> Sequence[Any]:
-        """The cells of a column as they stand."""
+        """Return the cells of a column as they stand.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+
+        Returns
+        -------
+        Sequence
+            A cell for each row.
+
+        Raises
+        ------
+        SettingError
+            If there is no such column, as for every method that reads one.
+        """
         self.require(name)
         return self.columns[name]
 
     def numbers(self, name: str, *, missing: bool = False) -> Floats:
-        """Read finite numbers, TRUE and yes as 1; NaN for missing values, where those may be."""
+        """Read finite numbers; TRUE and yes are 1, FALSE and no are 0.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        missing
+            Whether cells may be missing (empty, NA, null and the like).
+
+        Returns
+        -------
+        array
+            A number for each row, NaN where it is missing.
+
+        Raises
+        ------
+        SettingError
+            If a cell is no finite number.
+        """
         return self._floats(name, cells.number, "a number", missing)
 
     def times(self, name: str, *, missing: bool = False) -> Floats:
-        """Read seconds since 1970, or dates; NaN for missing values, where those may be."""
+        """Read times: seconds since 1970, or dates such as 2024-05-01T12:30:00.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        missing
+            Whether cells may be missing.
+
+        Returns
+        -------
+        array
+            Seconds since 1970 for each row, NaN where they are missing.
+
+        Raises
+        ------
+        SettingError
+            If a cell is no time.
+        """
         allowed = "a time: give seconds, or a date such as 2024-05-01T12:30:00"
         return self._floats(name, cells.seconds, allowed, missing)
 
     def whole(self, name: str, *, missing: bool = False) -> list[int | None]:
-        """Read whole numbers; None for missing values, where those may be."""
+        """Read whole numbers.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        missing
+            Whether cells may be missing.
+
+        Returns
+        -------
+        list
+            A whole number for each row, None where it is missing.
+
+        Raises
+        ------
+        SettingError
+            If a cell is no whole number.
+        """
         return self._parsed(name, cells.whole, "a whole number", missing, None)
 
     def keys(self, name: str) -> list[Any]:
-        """Read keys, as of units: cells as they are; None for missing values."""
+        """Read keys, as of units: cells as they stand.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+
+        Returns
+        -------
+        list
+            A key for each row, None where it is missing.
+        """
         missing = cells.MISSING  # a million units are many calls of is_missing
         return [
             None
@@ -93,12 +207,39 @@ class Frame:
         ]
 
     def texts(self, name: str) -> list[str | None]:
-        """Read texts; None for missing values."""
+        """Read texts.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+
+        Returns
+        -------
+        list
+            A text for each row, None where it is missing.
+        """
         return [None if cell is None else str(cell) for cell in self.keys(name)]
 
     def names(self, name: str, *, missing: bool = False) -> list[str]:
-        """Read names, as of arms: any text is one, NA and none too, but not an empty cell, which is
-        an empty text where those may be.
+        """Read names, as of arms: any text is one, NA and none too, without the spaces around it.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+        missing
+            Whether cells may be empty.
+
+        Returns
+        -------
+        list of str
+            A name for each row, an empty text where the cell is empty.
+
+        Raises
+        ------
+        SettingError
+            If a cell is empty, and may not be.
         """
         result = [
             cell.strip() if isinstance(cell, str) else "" if cells.is_missing(cell) else str(cell)
@@ -109,7 +250,23 @@ class Frame:
         return result
 
     def json(self, name: str) -> list[Any]:
-        """Read JSON; None for missing values."""
+        """Read JSON.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+
+        Returns
+        -------
+        list
+            A value for each row, None where it is missing.
+
+        Raises
+        ------
+        SettingError
+            If a cell is not JSON.
+        """
         result, wrong = [], []
         for i, cell in enumerate(self.cells(name)):
             try:
@@ -120,7 +277,19 @@ class Frame:
         return result
 
     def values(self, name: str) -> list[Any]:
-        """Read a column of numbers as numbers, any other as texts; None for missing values."""
+        """Read a column of numbers as numbers, any other as texts. In a typed table cells stay as
+        they are.
+
+        Parameters
+        ----------
+        name
+            The name of the column.
+
+        Returns
+        -------
+        list
+            A value for each row, None where it is missing.
+        """
         if self.typed:
             return self.keys(name)
         texts = [None if cell is None else cell.strip() for cell in self.texts(name)]
@@ -182,7 +351,22 @@ def check_names(source: str, names: Sequence[str]) -> None:
 
 
 def together(*reads: Callable[[], Any]) -> list[Any]:
-    """Read several columns, and refuse all that is wrong with them in one message.
+    """Call several functions that read columns, and refuse all that is wrong in one message.
+
+    Parameters
+    ----------
+    reads
+        Functions without arguments.
+
+    Returns
+    -------
+    list
+        What each of them returned.
+
+    Raises
+    ------
+    SettingError
+        If any of them raised one; the message has a line for each.
 
     >>> frame = Frame("x.csv", {"arm": ["a", ""], "spent": ["much", "1"]})
     >>> together(lambda: frame.names("arm"), lambda: frame.numbers("spent"))
@@ -202,7 +386,17 @@ def together(*reads: Callable[[], Any]) -> list[Any]:
 
 
 def none_for_nan(numbers: Floats) -> list[float | None]:
-    """Numbers as a list, None for missing ones.
+    """Return numbers as a list, with None for missing ones.
+
+    Parameters
+    ----------
+    numbers
+        An array; NaN is a missing number.
+
+    Returns
+    -------
+    list
+        A number, or None, for each.
 
     >>> none_for_nan(np.array([1.0, np.nan]))
     [1.0, None]
@@ -219,7 +413,24 @@ def refusal(
     say: Callable[[Problem], str],
     kind: type[BelmanError] = SettingError,
 ) -> BelmanError:
-    """The error about the problems of a table: what there is to `say` of the first few.
+    """Make the error about the problems of a table. It names the first five, and how many more
+    there are.
+
+    Parameters
+    ----------
+    source
+        What the message calls the table.
+    problems
+        One object for each problem, such as the number of a row.
+    say
+        A function that describes one problem.
+    kind
+        The class of the error.
+
+    Returns
+    -------
+    BelmanError
+        The error, to be raised by the caller.
 
     >>> print(refusal("x.csv", range(1, 18), "row {}: no".format))
     x.csv, row 1: no; row 2: no; row 3: no; row 4: no; row 5: no; and 12 more

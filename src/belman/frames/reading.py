@@ -36,10 +36,24 @@ Given = File | DataFrame | Mapping[str, Sequence[Any]] | Iterable[Mapping[str, A
 
 
 def read(given: Any, *, empty: bool = False) -> Frame:
-    """Read a table: a file, an open one, a data frame, a mapping of columns, or mappings as rows.
+    """Read a table. See docs/guide/tables.md for what files are read, and how.
 
-    A table without rows is refused unless it may be `empty`. See docs/guide/tables.md for what
-    files are read, and how.
+    Parameters
+    ----------
+    given
+        The path of a file, an open file, a data frame, a mapping of columns, or mappings as rows.
+    empty
+        Whether the table may have no rows.
+
+    Returns
+    -------
+    Frame
+        The table, whose columns are read by its methods.
+
+    Raises
+    ------
+    SettingError
+        If it cannot be read, or has no rows and may not be empty.
 
     >>> read([{"arm": "blue", "reward": 1}, {"arm": "red"}]).cells("reward")
     [1, None]
@@ -58,13 +72,34 @@ def read(given: Any, *, empty: bool = False) -> Frame:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text names a file of a table, by its ending."""
+    """Say whether a text names a file of a table, by its ending.
+
+    Parameters
+    ----------
+    text
+        Any text, such as visits.csv.gz.
+
+    Returns
+    -------
+    bool
+        True for a path that ends in one of `ENDINGS`, also with .gz behind it.
+    """
     return text.strip().lower().removesuffix(".gz").endswith(ENDINGS)
 
 
 def is_table(given: object) -> bool:
-    """Whether this is a file, an open one, or a data frame (pandas, Polars, DuckDB, narwhals, or
-    whatever else gives a stream of Arrow), and not rows or columns in Python.
+    """Say whether this is a file, an open file or a data frame, and not rows or columns in Python.
+
+    Parameters
+    ----------
+    given
+        Any object. Data frames are those of pandas, Polars, DuckDB and narwhals, and whatever else
+        gives a stream of Arrow.
+
+    Returns
+    -------
+    bool
+        True for a table. Any text counts as the path of a file.
     """
     return _is_file(given) or _is_frame(given)
 

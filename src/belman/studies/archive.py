@@ -17,7 +17,17 @@ from belman.studies.unit_of_work import check_key, used_for_another
 
 
 def archive(study: Study, reason: str = "", *, key: str | None = None) -> None:
-    """Pause a study, unless it is, and leave it out of lists."""
+    """Pause a study, unless it is paused, and leave it out of lists; `restore` lists it again.
+
+    Parameters
+    ----------
+    study
+        The study. Its log stays, and can be looked at.
+    reason
+        Why, for the log; "archived" by default.
+    key
+        An idempotency key of the event that pauses the study.
+    """
     if not study.paused:
         try:
             study.pause(reason or "archived", key=key)
@@ -28,7 +38,20 @@ def archive(study: Study, reason: str = "", *, key: str | None = None) -> None:
 
 
 def restore(storage: Storage, name: str) -> None:
-    """List an archived study again; it stays paused until it is resumed."""
+    """List an archived study again; it stays paused until it is resumed.
+
+    Parameters
+    ----------
+    storage
+        The storage that keeps it.
+    name
+        The name of the study.
+
+    Raises
+    ------
+    UnknownStudyError
+        If the storage has no study of that name.
+    """
     storage.find(name)
     _mark(storage, name, None)
 
@@ -38,11 +61,31 @@ def _mark(storage: Storage, name: str, time: float | None) -> None:
 
 
 def delete(storage: Storage, name: str, confirm: object, *, key: str | None = None) -> int:
-    """Delete a study and its whole log, for which its name is to be given once more as `confirm`;
-    gives the count of events. Whoever has it open finds that it is gone.
+    """Delete a study and its whole log for good. Whoever has it open finds that it is gone.
 
-    Under the same idempotency `key` the answer is the same again, for a week, whatever has that
-    name by then.
+    Parameters
+    ----------
+    storage
+        The storage that keeps it.
+    name
+        The name of the study.
+    confirm
+        The name once more.
+    key
+        An idempotency key: for a week the same key gives the same answer, even if another study has
+        got that name since.
+
+    Returns
+    -------
+    int
+        How many events the log had.
+
+    Raises
+    ------
+    SettingError
+        If `confirm` is not the name.
+    UnknownStudyError
+        If the storage has no study of that name.
     """
     if confirm != name:
         storage.find(name)

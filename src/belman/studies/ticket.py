@@ -18,14 +18,30 @@ from belman.studies.outcomes.candidates import CANDIDATE, CHOSEN
 
 
 class Ticket(NamedTuple):
-    """One decision: hand in `id` with the reward; `probability` is the chance that `arm` had.
+    """One decision: hand in its `id` with the reward.
 
-    `uniform` says whether it was drawn by the share of traffic that is kept uniform; the chance is
-    that of such a draw then, and that of the policy otherwise. In a study with contexts `context`
-    is what was asked with; where arms are candidates, `candidate` is the one to try, and `arm` its
-    place among them. `ranking` lists as many as were asked for, this one first, and then those with
-    the largest indices; `chances` are those that each of them had of being the first, where that is
-    known.
+    Attributes
+    ----------
+    id
+        The id, such as '17-pht2ghxb8k'; only its own study accepts it.
+    arm
+        The arm to try; where arms are candidates, the position of the candidate in the list.
+    probability
+        The chance that `arm` had: that of a uniform draw where `uniform`, else that of the policy
+        and the floors. NaN where it is not known.
+    uniform
+        Whether it was drawn by the share of traffic that is kept uniform.
+    time
+        When it was asked for, in seconds since 1970.
+    context
+        What was asked with, in a study with contexts; else None.
+    candidate
+        The features of the candidate to try, where arms are candidates; else None.
+    ranking
+        As many arms (or positions of candidates) as `top` asked for: the one to try, then those
+        with the largest indices. None where no ranking was asked for.
+    chances
+        The chance that each of the ranking had of being the first; None where it is not known.
     """
 
     id: str

@@ -29,8 +29,18 @@ LONGEST = 300  # characters of an idempotency key
 
 
 class Limits(NamedTuple):
-    """The most tickets that one transaction gives, and that may be out at once; the most
-    candidates that one ask weighs, over all of its tickets; and the most characters of one event.
+    """The most that a study gives or writes at once; each limit is a whole number from 1 up.
+
+    Attributes
+    ----------
+    tickets
+        The most tickets of one ask.
+    out
+        The most tickets that may be outstanding at a time.
+    candidates
+        The most candidates that one ask weighs, summed over its tickets.
+    event
+        The most characters of one event of the log.
 
     >>> Limits(out=10).check(4, 7, "study")
     Traceback (most recent call last):
@@ -45,7 +55,26 @@ of 10: tell some, let them expire, or open the study with limits=Limits(out=…)
     event: int = 200_000_000
 
     def check(self, wanted: int, out: int, study: str, candidates: int = 1) -> None:
-        """Refuse a request for more tickets, or more candidates each, than the limits allow."""
+        """Refuse a request for more tickets, or more candidates each, than the limits allow.
+
+        Parameters
+        ----------
+        wanted
+            How many tickets are asked for.
+        out
+            How many tickets are outstanding already.
+        study
+            The name of the study, for the message.
+        candidates
+            How many candidates each ticket chooses among.
+
+        Raises
+        ------
+        SettingError
+            If one ask may not give them, or a limit is no whole number from 1 up.
+        StudyError
+            If more tickets would be outstanding than may be.
+        """
         for name, limit in self._asdict().items():
             if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
                 raise SettingError(f"limits: {name}={limit!r} must be a whole number from 1 up")

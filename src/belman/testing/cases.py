@@ -26,7 +26,22 @@ _PAIRS = ((0.7, 2.0), (0.3, 0.6), (1.5, 4.0), (-2.0, -0.7))  # of means
 
 
 class FamilyCase:
-    """A family, two means of its rewards, beliefs ordinary and extreme, draws: given, or made."""
+    """A family, with the means, beliefs and draws on which its contract is checked.
+
+    Parameters
+    ----------
+    family
+        The family to check, with the constants to try.
+    means
+        Two means that its rewards can have, the smaller first; by default they are found.
+    ordinary
+        Beliefs after a few rewards; by default the prior, and what rewards of each mean make of it.
+    extreme
+        Beliefs after next to nothing, and after very many rewards; by default made of the ordinary
+        ones.
+    size
+        How many draws a check of draws makes.
+    """
 
     def __init__(
         self,
@@ -70,7 +85,22 @@ class FamilyCase:
         return (*drawn, *filter(self.family.supports, self.family.reward_range or ()))
 
     def draws(self, mean: float, size: int, seed: int) -> Floats:
-        """Rewards of an arm with that mean."""
+        """Draw rewards of an arm.
+
+        Parameters
+        ----------
+        mean
+            The mean of the arm.
+        size
+            How many rewards.
+        seed
+            A whole number; the same seed gives the same rewards.
+
+        Returns
+        -------
+        array
+            The rewards.
+        """
         theta = self.family.parameter_of(mean)
         return self.family.sample_rewards(theta, chance.generator(seed), size)
 

@@ -29,7 +29,17 @@ _ARMS = ("blue", "green", "red", "white")
 
 
 class PolicyCase:
-    """A policy at a family, with a stream of rewards to play on."""
+    """A policy at a family, with rewards to play on.
+
+    Parameters
+    ----------
+    policy
+        The policy to check, with the settings to try.
+    family
+        The family of the rewards.
+    means
+        Two means that rewards can have, the smaller first; by default they are found.
+    """
 
     def __init__(
         self, policy: Policy, family: Family, means: tuple[float, float] | None = None
@@ -40,11 +50,37 @@ class PolicyCase:
         self.problem = problem(family, [low, low + 0.4 * (high - low), high])
 
     def agent(self, seed: int = 5) -> Agent:
-        """A new agent with this policy and family."""
+        """Make a new agent of four arms with this policy and family.
+
+        Parameters
+        ----------
+        seed
+            The seed of the agent.
+
+        Returns
+        -------
+        Agent
+            The agent, which has learnt nothing.
+        """
         return Agent(_ARMS, self.family, self.policy, seed=seed)
 
     def played(self, agent: Agent, turns: int, seed: int) -> list[Any]:
-        """The choices of a life with batches, closed arms and late rewards."""
+        """Let an agent live, with batches, arms that are not available, and late rewards.
+
+        Parameters
+        ----------
+        agent
+            The agent; it learns what it plays.
+        turns
+            How many turns.
+        seed
+            The seed of the rewards, and of which arms are available.
+
+        Returns
+        -------
+        list
+            The arms that it chose; None where it chose one that was not available.
+        """
         rng = np.random.default_rng(seed)
         streams = [self.rewards.draws(mean, turns, seed) for mean in self.rewards.means]
         chosen: list[Any] = []

@@ -55,6 +55,34 @@ CANDIDATE = "candidate"
 class FeaturedDecider(InContexts):
     """Arms or candidates, one belief about their features and contexts, and a policy.
 
+    Parameters
+    ----------
+    arms
+        The names of the arms; none where candidates come with every request.
+    features
+        Features of every arm, {arm: {name: value}}; or their names alone, for candidates.
+    context
+        The names of the values that come with a request.
+    model
+        What rewards are, given features: "linear", "logistic" (the default), "poisson", or one of
+        `belman.models`.
+    pooling
+        What arms share: "shared", "disjoint" or "hybrid"; by default as their features allow.
+    interactions
+        Pairs of a name of the context and a feature that count together; all by default.
+    policy
+        One of `belman.policies.dependent`; by default the one that suits the belief.
+    scale
+        The prior's standard deviation of coefficients; 1 by default.
+    minimise
+        Whether rewards are costs.
+    family
+        The family by which averages over contexts are believed; by default that of the model.
+    discount
+        Below 1, old rewards count less: by this factor at every reward.
+    drift
+        "auto", to follow changes of any pace.
+
     >>> decider = FeaturedDecider(["blue", "red"], context=["age"])
     >>> blue = decider.recall("blue", {"age": 31})
     >>> decider.record(blue, 1.0)
@@ -272,11 +300,43 @@ class FeaturedDecider(InContexts):
         return shares.beside(result, asking.candidates is not None)
 
     def at_edge(self, shares: Shares) -> Contexts:
-        """Return what a client needs to decide by context itself; draws are from `rng`."""
+        """Make what a client needs to decide by context itself. Draws are from `rng`.
+
+        Parameters
+        ----------
+        shares
+            Floors, a uniform share and control's share.
+
+        Returns
+        -------
+        Contexts
+            Draws of coefficients, for a weights document.
+
+        Raises
+        ------
+        StudyError
+            If a client could not decide by it: with candidates, arrays or a wide belief.
+        """
         return at_edge.contexts(self, shares)
 
     def in_leaves(self, shares: Shares, floors: Sequence[float], points: int) -> Leaves:
-        """Return what a client that knows conditions alone needs: the same in a few leaves."""
+        """Make what a client that knows conditions alone needs: decisions by context in a few
+        leaves.
+
+        Parameters
+        ----------
+        shares
+            Floors, a uniform share and control's share.
+        floors
+            The least chance of every arm, in their order.
+        points
+            How many points each leaf shares out among the arms.
+
+        Returns
+        -------
+        Leaves
+            The leaves of a tree, for a weights document.
+        """
         return leaves.leaves(self, at_edge.contexts(self, shares), floors, points)
 
     def _choice(self, asking: Asking, arm: Any) -> Choice:
@@ -299,7 +359,21 @@ class FeaturedDecider(InContexts):
     def at_hand(
         self, asking: Asking, among: Among = None
     ) -> tuple[Sequence[Any], list[dict[str, Any]], list[int]]:
-        """Return arms or places of candidates, their features, and their columns (−1 for none)."""
+        """Return what can be chosen in a request.
+
+        Parameters
+        ----------
+        asking
+            The request, as `check` returns it.
+        among
+            The arms, or positions of candidates, that are available; None for all.
+
+        Returns
+        -------
+        tuple of three lists
+            Arms or positions of candidates; their features; and the position of each arm among
+            those whose coefficients are its own (−1 for a candidate).
+        """
         if asking.candidates is not None:
             names: Sequence[Any] = range(len(asking.candidates)) if among is None else among
             return names, [asking.candidates[position] for position in names], [-1] * len(names)
@@ -364,7 +438,18 @@ class FeaturedDecider(InContexts):
         self._take_in(choice, value)
 
     def expected(self, choice: Choice) -> float:
-        """Return the expected reward (or cost) of a choice in a context that was met."""
+        """Return the expected reward, or cost, of a choice in a context that was met.
+
+        Parameters
+        ----------
+        choice
+            The choice, from `choose` or `recall`.
+
+        Returns
+        -------
+        float
+            The mean, in the user's units.
+        """
         return self.outward(self._foreseen(choice))
 
     def _take_in(self, choice: Choice, value: float) -> None:
@@ -443,11 +528,37 @@ class FeaturedDecider(InContexts):
         return views.explanation(self.copy(), asking)
 
     def reasons(self, arm: Any, asking: Asking) -> Table:
-        """Return which features speak for an arm in a context, and which against."""
+        """Tabulate which features speak for an arm in a context, and which against.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm, or the position of a candidate.
+        asking
+            The request, as `check` returns it.
+
+        Returns
+        -------
+        Table
+            A row for each feature.
+        """
         return views.reasons(self.copy(), arm, asking)
 
     def coefficients(self, level: float, most: int | None = None) -> Table:
-        """Return every coefficient with its credible interval, or the first ones."""
+        """Tabulate the coefficients.
+
+        Parameters
+        ----------
+        level
+            The probability of credible intervals.
+        most
+            How many coefficients at most, the first ones; None for all.
+
+        Returns
+        -------
+        Table
+            A row for each coefficient, with its credible interval.
+        """
         return views.coefficients(self, level, most)
 
     # Keeping

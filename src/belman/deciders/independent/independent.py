@@ -39,6 +39,15 @@ PLAIN = Asking()
 class IndependentDecider(Decider):
     """Arms of one family, each believed for itself.
 
+    Parameters
+    ----------
+    arms
+        The names of the arms; then perhaps a family (Bernoulli by default, or bounded where a range
+        is given) and a policy (BelMan by default), as positional arguments.
+    given
+        Other settings by name, those of `belman.Agent`: prior, priors, range, clip, minimise,
+        discount, drift and last.
+
     >>> decider = IndependentDecider(["blue", "red"])
     >>> decider.record(decider.recall("red"), 1)
     >>> decider.learnt("red").belief
@@ -171,8 +180,12 @@ class IndependentDecider(Decider):
         )
 
     def choose_one(self) -> tuple[Hashable, int, float, Draw]:
-        """Choose one arm of all, outstanding from now on: its name, the turn, its probability (NaN
-        where it is to be integrated) and how it is drawn: `choose` for a caller in a hurry.
+        """Choose one arm of all, outstanding from now on: `choose` for a caller in a hurry.
+
+        Returns
+        -------
+        tuple
+            The arm, the turn, its probability (NaN until it is `integrated`) and how it was drawn.
         """
         if self._drawn:
             self._drawn.clear()
@@ -247,7 +260,18 @@ class IndependentDecider(Decider):
         self._drawn[number] = (row, working, self._policy.acting(self._memory), closed)
 
     def turn_value(self, turn: int) -> float:
-        """Return what changes with the turn alone."""
+        """Return what the policy uses that changes with the turn alone, such as an exposure.
+
+        Parameters
+        ----------
+        turn
+            The turn, from 1.
+
+        Returns
+        -------
+        float
+            The value of that turn, one of `Policy.turn_values`.
+        """
         result = self._turn_values.get(turn)
         if result is not None:
             return result
@@ -335,8 +359,24 @@ class IndependentDecider(Decider):
             self.tell(choice.arm, reward)
 
     def tell(self, arm: Hashable, reward: Any, value: float | None = None) -> None:
-        """Learn a reward of an arm in play, of the oldest outstanding ask if there is one, or of a
-        retired arm that has one; `value` is the reward on the scale of the family, if known.
+        """Learn a reward of an arm, of its oldest outstanding ask if there is one. A retired arm
+        must have an outstanding ask.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        reward
+            The reward, as the user counts it.
+        value
+            The reward on the scale of the family, where the caller knows it.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown, or retired without an outstanding ask.
+        RewardError
+            If the reward cannot be learnt; then nothing is changed.
         """
         is_retired = bool(self.retired) and self._has_retired(arm)
         row = -1 if is_retired else self._row(arm)
@@ -383,7 +423,20 @@ class IndependentDecider(Decider):
         return learnt is not None
 
     def cancel(self, arm: Hashable, asks: int = 1) -> None:
-        """Forget outstanding asks of an arm whose rewards will never come."""
+        """Forget outstanding asks of an arm whose rewards will never come.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        asks
+            How many of its asks.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown, or has fewer outstanding asks.
+        """
         learnt = self.retired[arm] if self.retired and self._has_retired(arm) else None
         row = self._row(arm) if learnt is None else -1
         if (self._pending[row] if learnt is None else learnt.pending) < asks:
@@ -428,8 +481,17 @@ class IndependentDecider(Decider):
             self.relearn(arm, learnt, heard=heard)
 
     def relearn(self, arm: Hashable, learnt: Learnt, *, heard: bool = False) -> None:
-        """Believe this of an arm in play in place of all that was learnt; open asks stay. Policies
-        that keep more than beliefs take the arm as it is believed, unless they `heard` of it.
+        """Replace all that was learnt of an arm in play; its outstanding asks stay.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm.
+        learnt
+            What is to be believed of it.
+        heard
+            Whether a policy that keeps more than beliefs has heard of these rewards already; else
+            it takes the arm as it is believed now.
         """
         row, learnt = self._row(arm), validate.check_learnt(learnt, self.family)
         self._told += learnt.tells - int(self._tells[row])
@@ -445,7 +507,23 @@ class IndependentDecider(Decider):
             self._calls.settle_heard()
 
     def learnt(self, arm: Hashable) -> Learnt:
-        """Return all that was learnt of an arm, in play or retired."""
+        """Return all that was learnt of an arm.
+
+        Parameters
+        ----------
+        arm
+            The name of the arm, in play or retired.
+
+        Returns
+        -------
+        Learnt
+            The belief, sums of rewards, and counts.
+
+        Raises
+        ------
+        ArmError
+            If the arm is unknown.
+        """
         if self.retired and validate.is_among(arm, self.retired):
             return self.retired[arm]
         row = self._row(arm)
@@ -460,7 +538,13 @@ class IndependentDecider(Decider):
         )
 
     def start_with(self, known: settings.Known) -> None:
-        """Begin with what is known of some arms before the first turn."""
+        """Begin with what is known of some arms before the first turn.
+
+        Parameters
+        ----------
+        known
+            What was learnt of each of them, by its name.
+        """
         for arm, learnt in known.items():
             self._priors[self._row(arm)] = learnt.prior
             self.relearn(arm, learnt)
@@ -479,16 +563,28 @@ class IndependentDecider(Decider):
         return self._provisional.copy()
 
     def count_provisionally(self, rows: Floats) -> None:
-        """Set what counts provisionally of all arms in play (K × 3): successes, failures, and the
-        relative variance that is common to all arms; rewards are 0 and 1.
+        """Set what counts before rewards are told, where these are 0 and 1.
 
-        Decisions, beliefs and advice count them, and imagine only the rest of outstanding asks.
+        Decisions, beliefs and advice count it, and imagine only the rest of outstanding asks.
+        Nothing of it is learnt.
+
+        Parameters
+        ----------
+        rows
+            For each arm in play its successes, its failures, and the relative variance that is
+            common to all arms (K × 3).
         """
         self._calls.rows[:] = rows
         self._calls.set_provisional()
 
     def seen(self) -> Ledger:
-        """Return the ledger with what was told and what counts provisionally."""
+        """Return what the policy sees of the arms: what was told, and what counts provisionally.
+
+        Returns
+        -------
+        Ledger
+            Beliefs, counts and sums of the arms in play.
+        """
         believed = self._policy.believed(self.family, self._truth, self._memory)
         truth = self._truth._replace(beliefs=believed)
         if not self._provisional.any():
@@ -534,7 +630,15 @@ class IndependentDecider(Decider):
         self._lay_out_arrays([old for old in range(len(self._arms) + 1) if old != row])
 
     def load(self, learnt: Sequence[Learnt], pending: Sequence[int]) -> None:
-        """Believe this of all arms in play, with these asks outstanding, and nothing else."""
+        """Replace all that is believed of the arms in play, and forget how the policy worked.
+
+        Parameters
+        ----------
+        learnt
+            What is to be believed of each arm, in their order.
+        pending
+            How many asks of each arm are outstanding, in the same order.
+        """
         self._truth.beliefs[:] = [one.belief for one in learnt]
         for column, name in zip(self._truth[1:], ("plays", "sum", "squares"), strict=True):
             column[:] = [getattr(one, name) for one in learnt]
@@ -556,13 +660,24 @@ class IndependentDecider(Decider):
         return views.explanation(self)
 
     def pseudobelief(self) -> tuple[float, ...]:
-        """Return the belief that the policy compares all arms with, from the rewards told alone."""
+        """Return the belief that the policy compares all arms with, from the rewards told alone.
+
+        Returns
+        -------
+        tuple of float
+            Its coordinates.
+        """
         kept = self._truth, self._memory, self.turn_value(self.turn)
         return tuple(map(float, self._policy.pseudobelief(self.family, *kept)))
 
     def changes(self) -> list[tuple[Hashable | None, Change]]:
-        """Return the changes of the world that the policy noticed, each with the name of its arm
-        (None for an arm that is not in play any more), the last 64, oldest first.
+        """Return the changes of the world that the policy noticed.
+
+        Returns
+        -------
+        list of tuples
+            The name of the arm (None for one that is not in play any more) and the change, for each
+            of the last 64, oldest first.
         """
         return views.changes(self)
 

@@ -56,6 +56,19 @@ class Kept:
 class SegmentedDecider(InContexts):
     """Arms that are believed per segment, named by the values of a context.
 
+    Parameters
+    ----------
+    names
+        The names of the values that make a segment.
+    totals
+        A decider of the same arms that has learnt nothing: it counts them over all segments, and
+        its family, policy and priors are used in each.
+
+    Raises
+    ------
+    PolicyError
+        If the policy keeps more than beliefs.
+
     >>> decider = SegmentedDecider(("country",), IndependentDecider(["blue", "red"]))
     >>> decider.record(decider.recall("red", {"country": "fr"}), 1)
     >>> decider.beliefs(decider.check({"country": "fr"}), 0.95)["plays"]
@@ -258,11 +271,33 @@ class SegmentedDecider(InContexts):
         return self._enter(asking).explain()
 
     def within(self, asking: Asking) -> IndependentDecider:
-        """Return a decider of independent arms that believes what a segment does now."""
+        """Copy out one segment.
+
+        Parameters
+        ----------
+        asking
+            The request, whose context names the segment.
+
+        Returns
+        -------
+        IndependentDecider
+            A decider of independent arms that believes what the segment does now.
+        """
         return self._enter(asking).copy()
 
     def labelled(self, name: object) -> Asking | None:
-        """Return the segment of a label, if it was seen."""
+        """Find a segment by its label.
+
+        Parameters
+        ----------
+        name
+            The label, such as "country=fr, device=phone".
+
+        Returns
+        -------
+        Asking, or None
+            The request of that segment; None where none with this label was seen.
+        """
         for key in self.segments.own:
             context = self.segments.named(key)
             if label(context) == name:
@@ -270,12 +305,29 @@ class SegmentedDecider(InContexts):
         return None
 
     def strengths(self) -> Table:
-        """Return how many rewards of other segments count at most, and how far each is believed."""
+        """Tabulate how much segments borrow from each other.
+
+        Returns
+        -------
+        Table
+            How many rewards of other segments count at most, and the weight of each such number.
+        """
         columns = {"strength": list(STRENGTHS), "weight": self.segments.pools.weights.tolist()}
         return Table(columns, "rewards of other segments that count in one")
 
     def table(self, most: int) -> Table:
-        """Return the most likely best arm in play of every segment, the largest segments first."""
+        """Tabulate the arm in play that is most likely the best in each segment.
+
+        Parameters
+        ----------
+        most
+            How many segments, the largest first.
+
+        Returns
+        -------
+        Table
+            A row for each segment: the arm, what is believed of it, and how much is borrowed.
+        """
         sizes = {key: sum(one.tells for one in own.values())
                  for key, own in self.segments.own.items()}  # fmt: skip
         rows = []

@@ -42,7 +42,33 @@ class Kind(IntEnum):
 
 
 class Event(NamedTuple):
-    """A line of the log; `arm` is a place in the register of all arms, `ticket` an ask's number."""
+    """A line of the log; a field that its kind has no use for is None.
+
+    Attributes
+    ----------
+    number
+        The number of the event, from 1 without gaps.
+    kind
+        What happened, a `Kind`.
+    time
+        When, in seconds since 1970.
+    arm
+        The position of an arm in the register of all arms that the study ever had.
+    draw
+        How the arm of an ask was drawn, a `Draw`.
+    probability
+        The chance that the arm of an ask had.
+    ticket
+        The number of the ask that the event is about.
+    reward
+        The reward of a ticket or of past data; of a correction, the right one.
+    key
+        The idempotency key of the request, with a suffix that says which part of it this is.
+    body
+        All else, as a JSON object.
+    link
+        The link to the event before it: the mark of the ticket (8 bytes) and a digest (16 bytes).
+    """
 
     number: int
     kind: int

@@ -147,15 +147,28 @@ class Transaction:
 
 
 class Storage:
-    """A database that keeps studies: `sqlite:///studies.db` or `postgresql://user@host/name`.
+    """A database that keeps studies. Threads may share a storage, and so may forked processes.
 
-    Opening creates the tables in an empty database and refuses one whose tables are of another
-    version (`migrate` brings those of an earlier one up to date). SQLite keeps its log ahead of its
-    pages (WAL) and waits for the disk at every commit; `?synchronous=normal` does not wait, so that
-    a power cut (not a crash of the program) may take the last moments with it. A storage may be
-    shared by threads, and by processes that are forked. Opening one that is there writes nothing,
-    and with `read_only` nothing is ever written: for a copy to look at. Without `create` a file
-    that is not there is an error.
+    Opening creates the tables in an empty database, writes nothing in one that has them, and
+    refuses tables of another version. SQLite keeps its log ahead of its pages (WAL) and waits for
+    the disk at every commit; `?synchronous=normal` does not wait, so that a power cut (not a crash
+    of the program) may take the last moments with it.
+
+    Parameters
+    ----------
+    url
+        The address: `sqlite:///studies.db` or `postgresql://user@host/name`.
+    migrating
+        Whether to bring the tables of an earlier version up to date, as `migrate` does.
+    read_only
+        Whether to write nothing ever, and refuse every change: for a copy to look at.
+    create
+        Whether a SQLite file that is not there is created; else it is an error.
+
+    Raises
+    ------
+    StorageError
+        If the database cannot be opened, or its tables are of another version.
     """
 
     def __init__(
@@ -191,16 +204,51 @@ class Storage:
         self._pool.close()
 
     def transaction(self, *, write: bool = True) -> Transaction:
-        """A transaction, committed at the end; on SQLite it is the only one that writes."""
+        """Begin a transaction: a context that commits at its end, and undoes everything if it
+        raises. On SQLite only one at a time writes.
+
+        Parameters
+        ----------
+        write
+            Whether it writes; one that reads is undone at its end.
+
+        Returns
+        -------
+        Transaction
+            The context manager.
+
+        Raises
+        ------
+        StorageError
+            If it writes, and the storage was opened to be read only.
+        """
         if write and self.read_only:
             raise StorageError(f"{self} was opened with read_only=True: nothing can be changed")
         return Transaction(self._pool, write)
 
     def run(self, work: Callable[[Transaction], T], *, write: bool = True) -> T:
-        """What the work gives in one transaction.
+        """Do some work in one transaction.
 
         A connection that is lost before the commit has changed nothing: the work is then done once
         more, on a new one.
+
+        Parameters
+        ----------
+        work
+            A function of the transaction. It may be called twice.
+        write
+            Whether it writes.
+
+        Returns
+        -------
+        T
+            What the work returned.
+
+        Raises
+        ------
+        StorageError
+            If the database fails, or is lost while it commits: nobody knows then whether the work
+            is done.
         """
         transaction = self.transaction(write=write)
         try:
@@ -213,40 +261,120 @@ class Storage:
             return work(transaction)
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """The rows that a query finds."""
+        """Read the rows that a query finds.
+
+        Parameters
+        ----------
+        sql
+            The query, with a ? for each value.
+        values
+            A value for each ?, in order.
+
+        Returns
+        -------
+        list
+            A sequence of values for each row.
+        """
         return self.run(lambda transaction: transaction.rows(sql, *values), write=False)
 
     def execute(self, sql: str, *values: Any) -> int:
-        """Change something: how many rows were."""
+        """Run one statement that changes rows, in a transaction of its own.
+
+        Parameters
+        ----------
+        sql
+            The statement, with a ? for each value.
+        values
+            A value for each ?, in order.
+
+        Returns
+        -------
+        int
+            How many rows it changed.
+        """
         return self.run(lambda transaction: transaction.execute(sql, *values))
 
     def now(self) -> float:
-        """The time by the clock of the database: PostgreSQL's own, SQLite's is this machine's."""
+        """Read the clock of the database: PostgreSQL's own; that of this machine for SQLite.
+
+        Returns
+        -------
+        float
+            Seconds since 1970.
+        """
         return self.run(Transaction.now, write=False)
 
     def names(self, archived: bool | None = None) -> list[str]:
-        """The names of the studies kept here: all, or those that are archived, or are not."""
+        """List the studies that are kept here.
+
+        Parameters
+        ----------
+        archived
+            True for those that are archived, False for those that are not, None for all.
+
+        Returns
+        -------
+        list of str
+            Their names, sorted.
+        """
         where = {None: "", True: "WHERE archived IS NOT NULL", False: "WHERE archived IS NULL"}
         sql = f"SELECT name FROM belman_studies {where[archived]} ORDER BY name"
         return [name for (name,) in self.rows(sql)]
 
     def find(self, name: str) -> tuple[int, str]:
-        """The id and the secret of a study."""
+        """Look up a study.
+
+        Parameters
+        ----------
+        name
+            The name of the study.
+
+        Returns
+        -------
+        tuple of int and str
+            Its id in the tables, and the secret by which it checks its tickets.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no study of that name.
+        """
         result = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
         if not result:
             raise self.unknown(name)
         return result[0]
 
     def reopen(self, name: str) -> None:
-        """Go on with the log of a study that is there now: who opens the study from here on is not
-        held to what was seen of it before.
+        """Accept the log of a study as it is now, after a restore: those who open the study from
+        here on no longer compare it with what was seen of it before.
+
+        Parameters
+        ----------
+        name
+            The name of the study.
+
+        Raises
+        ------
+        UnknownStudyError
+            If there is no study of that name.
         """
         study = self.find(name)
         self.heads.pop(study, None)
         self.out_of_step.pop(study, None)
 
     def unknown(self, name: str) -> UnknownStudyError:
-        """What is wrong with a name that no study has."""
+        """Make the error for a name that no study has; it lists those that there are.
+
+        Parameters
+        ----------
+        name
+            The name that was asked for.
+
+        Returns
+        -------
+        UnknownStudyError
+            The error, to be raised by the caller.
+        """
         names = self.names()
         there = f"are {listing(names)}{nearest(name, names)}" if names else "is none"
         remedy = "(give arms=[…] to create it)"
@@ -254,7 +382,18 @@ class Storage:
 
 
 def migrate(url: str) -> str:
-    """Bring the tables of a storage to the version of this belman, which it gives back."""
+    """Bring the tables of a storage to the version of this belman.
+
+    Parameters
+    ----------
+    url
+        The address of the database.
+
+    Returns
+    -------
+    str
+        The version that the tables have now.
+    """
     Storage(url, migrating=True).close()
     return schema.HEAD
 

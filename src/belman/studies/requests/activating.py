@@ -13,7 +13,14 @@ from belman.studies.unit_of_work import UnitOfWork
 
 
 class Activate(NamedTuple):
-    """A request to activate tickets, all of them or none."""
+    """A request to activate tickets of deferred asks, whose arms were used: all of them, or none if
+    one is refused.
+
+    Attributes
+    ----------
+    tickets
+        Tickets, or their ids. Those of asks that were not deferred are left as they are.
+    """
 
     tickets: Sequence[str | Ticket]
 

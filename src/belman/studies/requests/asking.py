@@ -39,9 +39,26 @@ class AskOptions(TypedDict, total=False):
 
 
 class Ask(NamedTuple):
-    """A request for so many `tickets`, perhaps in a `context` and among `candidates`; an
-    idempotency `key` makes it safe to send again. What comes of a `deferred` one counts only once
-    it is activated.
+    """A request for tickets, which is safe to send again where it has a key.
+
+    Attributes
+    ----------
+    tickets
+        How many tickets; an arm is chosen for each of them.
+    key
+        An idempotency key: the same key gives the same tickets.
+    attributes
+        Values by name that are kept in the log for reports, and that no policy sees.
+    context
+        Values by name, in a study with contexts or segments.
+    candidates
+        Features of each candidate, in a study whose arms are candidates.
+    top
+        How many arms or candidates each ticket ranks, the chosen one first; None for no ranking.
+    deferred
+        Whether the rewards of these tickets count only once they are activated (`Activate`).
+    slot
+        The name of the slot that the ask is for, where several are filled at once (`AskSlots`).
     """
 
     tickets: int = 1

@@ -23,8 +23,16 @@ MOST_SLOTS = 50
 
 
 class Slot(NamedTuple):
-    """A place to fill: its name, the context of whoever looks at it, and which candidates may stand
-    there, by their places.
+    """One slot of a page that is to be filled.
+
+    Attributes
+    ----------
+    name
+        The name of the slot; each slot of a request has another one.
+    context
+        The context of whoever looks at it, values by name.
+    among
+        The candidates that may stand there, as positions in the list of all candidates.
     """
 
     name: str
@@ -33,8 +41,19 @@ class Slot(NamedTuple):
 
 
 class AskSlots(NamedTuple):
-    """A request to fill slots with different candidates, under an idempotency `key`; each ticket
-    has as its arm the place of its candidate among all of them.
+    """A request to fill slots with different candidates: one ticket a slot, whose arm is the
+    position of its candidate in the list of all.
+
+    Attributes
+    ----------
+    key
+        An idempotency key: the same key, with equal candidates and slots, gives the same tickets.
+    candidates
+        The features of each candidate, by name.
+    slots
+        The slots in the order in which they are filled, from 1 to 50.
+    deferred
+        Whether the rewards of these tickets count only once they are activated (`Activate`).
     """
 
     key: str
@@ -49,7 +68,13 @@ class AskSlots(NamedTuple):
 
 
 class TellAll(NamedTuple):
-    """Rewards of several tickets, all of them or none."""
+    """Rewards of several tickets: all of them are learnt, or none if one is refused.
+
+    Attributes
+    ----------
+    tells
+        A `Tell` for each ticket.
+    """
 
     tells: Sequence[Tell]
 

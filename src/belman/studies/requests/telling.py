@@ -25,9 +25,21 @@ from belman.studies.unit_of_work import UnitOfWork, archived, check_key
 
 
 class Tell(NamedTuple):
-    """The reward of a ticket, its metrics, or both; an idempotency `key` makes it safe to send
-    again under a window, within which a ticket may be told several times (without one a tell is
-    safe by itself).
+    """What is told of a ticket: its reward, metrics, or both.
+
+    Without a window a ticket has one reward, and telling it twice is safe without a key.
+
+    Attributes
+    ----------
+    ticket
+        A ticket, or its id.
+    reward
+        The reward; None where the study computes it from metrics.
+    key
+        An idempotency key, for a request that may be sent again under a window, within which a
+        ticket may be told several times.
+    metrics
+        Other measurements by name, such as {"latency": 0.8, "refund": 0}.
     """
 
     ticket: str | Ticket

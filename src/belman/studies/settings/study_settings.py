@@ -50,6 +50,10 @@ class StudySettings:
     fills in the defaults, so that the fields hold what the study goes by: `StudySettings(["a"])`
     has a family, a policy and a seed. What it holds is valid as arguments again.
 
+    Parameters
+    ----------
+    SETTINGS
+
     >>> settings = StudySettings(["a", "b"], window=3600)
     >>> settings.family.name, settings.silence, settings.early
     ('bernoulli', 0.0, True)
@@ -145,7 +149,12 @@ class StudySettings:
 
     @classmethod
     def sentences(cls) -> dict[str, str]:
-        """What every setting means, by its name, in the order of the arguments.
+        """Return what every setting means, in the order of the arguments.
+
+        Returns
+        -------
+        dict
+            For each setting by its name one sentence.
 
         >>> StudySettings.sentences()["minimise"]
         'Whether rewards are costs: less is better.'
@@ -155,7 +164,13 @@ class StudySettings:
     # What it makes
 
     def decider(self) -> Decider:
-        """Make what decides when the study begins."""
+        """Make what decides when the study begins.
+
+        Returns
+        -------
+        Decider
+            A `FeaturedDecider`, `SegmentedDecider` or `IndependentDecider`, with nothing learnt.
+        """
         if self.has_features:
             along: dict[str, Any] = {name: getattr(self, name) for name in ALONG_FEATURES}
             arms = () if self.has_candidates else self.arms
@@ -199,7 +214,13 @@ class StudySettings:
         return self.goal != "earn" or self.control is not None
 
     def words(self) -> chance.Words:
-        """Make the generator from which the generator of every decision is forked."""
+        """Make the generator from which the generator of every decision is forked.
+
+        Returns
+        -------
+        Words
+            The state of a generator that follows from `seed` alone.
+        """
         return chance.generator(self.seed)
 
     # What it says
@@ -225,7 +246,18 @@ class StudySettings:
         return None if self.silence == FORGET else self.silence
 
     def under(self, policy: Policy | DependentPolicy) -> StudySettings:
-        """Copy the settings for a replay by another policy, which no log has to keep."""
+        """Copy the settings for a replay by another policy, which no log has to keep.
+
+        Parameters
+        ----------
+        policy
+            The policy of the copy.
+
+        Returns
+        -------
+        StudySettings
+            The copy, without a uniform share or a budget, and with the goal to earn.
+        """
         other = copy.copy(self)
         vars(other).pop("plain", None)
         vars(other).update(policy=policy, uniform_share=0.0, goal="earn", budget=None)
@@ -240,25 +272,76 @@ class StudySettings:
 
     @classmethod
     def from_plain(cls, content: dict[str, Any]) -> StudySettings:
-        """Read the settings of plain data; refuse data that are not as they would be written."""
+        """Read settings from plain data.
+
+        Parameters
+        ----------
+        content
+            What `plain` gave, as JSON has it.
+
+        Returns
+        -------
+        StudySettings
+            The settings.
+
+        Raises
+        ------
+        StateError
+            If the data are not exactly as they would be written.
+        """
         result = cls(**plain_data.given(content))
         if _text(result.plain) != _text(content):
             raise StateError("the settings of a study are not as they would be written")
         return result
 
     def to_json(self) -> str:
-        """Write the settings as text."""
+        """Write the settings as text.
+
+        Returns
+        -------
+        str
+            A JSON object, as the first event of a log has it.
+        """
         return json.dumps(self.plain, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> StudySettings:
-        """Read the settings of a text that `to_json` gave; refuse any other text."""
+        """Read settings from text.
+
+        Parameters
+        ----------
+        text
+            What `to_json` gave.
+
+        Returns
+        -------
+        StudySettings
+            The settings.
+
+        Raises
+        ------
+        StateError
+            If the data are not exactly as they would be written.
+        """
         return cls.from_plain(json.loads(text))
 
     # A study that is there already
 
     def check_same(self, wanted: Mapping[str, Any], study: str) -> None:
-        """Refuse given settings that differ from these, with which a study was created."""
+        """Refuse settings that differ from these, with which a study was created.
+
+        Parameters
+        ----------
+        wanted
+            The settings that are given now, by name; those that are left out are not compared.
+        study
+            The name of the study, for the message.
+
+        Raises
+        ------
+        SettingError
+            If one of them differs.
+        """
         asked = type(self)(**{**self._beside(wanted), **wanted})
         meant = {"prior": "family", "drift": "policy", "last": "policy"}
         meant["negligible"] = "stop_when"
@@ -286,6 +369,12 @@ class StudySettings:
         if "last" in wanted and isinstance(self.policy, Forgetting):
             result["policy"] = self.policy.policy
         return result
+
+
+StudySettings.__doc__ = (StudySettings.__doc__ or "").replace(
+    "SETTINGS",
+    "\n    ".join(f"{name}\n        {words}" for name, words in StudySettings.sentences().items()),
+)
 
 
 def _text(content: Any) -> str:

@@ -49,17 +49,45 @@ _NO_ESTIMATE = "this log allows no honest estimate"
 
 
 class Estimate(NamedTuple):
-    """What a policy would have earned per turn, in the first `turns` of its life.
+    """What a policy would have earned per turn, in the first `turns` of its life, estimated from
+    the log of a study.
 
-    `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one;
-    they rest on `used` asks, which are worth `effective_sample_size` draws of the policy itself.
-    `earned` is what the study earned per reward. `doubly_robust` and its 95 % interval begin with
-    what the arm that is chosen has earned on average so far in the log (in a study with contexts:
-    what the log so far lets expect of it in this one), and weigh only what is left of a reward: it
-    is unbiased for logs of any length, where the self-normalised one is so only in the long run.
-    Two that differ by much say that the log is thin. All these are for one look. `anytime_low` to
-    `anytime_high`, 95 % as well, hold at every look at once and for logs of any length; None where
-    rewards have no range.
+    Intervals are at 95 %; all but the anytime one hold at one look. Where `reward` and
+    `doubly_robust` differ by much, the log is thin.
+
+    Attributes
+    ----------
+    policy
+        The name of the policy.
+    reward
+        The self-normalised estimate, Σ w r / Σ w; its bias vanishes as the log grows.
+    low
+        The lower end of its interval.
+    high
+        The upper end of its interval.
+    unnormalised
+        The plain estimate by inverse propensities, Σ w r / n.
+    effective_sample_size
+        How many draws of the policy itself the usable asks are worth.
+    turns
+        How many turns of its own life the policy got to.
+    used
+        How many asks the estimates rest on.
+    earned
+        What the study itself earned per reward.
+    doubly_robust
+        The doubly robust estimate, unbiased for logs of any length: what the arm that is chosen has
+        earned so far in the log, plus what weights say of the rest. In contexts, what the log so
+        far lets expect of the arm there is used in place of its average.
+    doubly_robust_low
+        The lower end of its interval.
+    doubly_robust_high
+        The upper end of its interval.
+    anytime_low
+        The lower end of an interval that holds at every look at once, and for logs of any length;
+        None where rewards have no range.
+    anytime_high
+        Its upper end; None where rewards have no range.
     """
 
     policy: str
