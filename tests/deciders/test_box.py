@@ -2,14 +2,28 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import belman
+from belman.deciders.box.contexts import Contexts
 from belman.errors import SettingError
 
 NUMBERS = st.floats(-1e6, 1e6)
+
+
+def test_contexts_are_kept_as_numbers_and_words():
+    contexts = Contexts(["age", "member", "country", "device"])
+    given = {"age": np.int64(41), "member": True, "country": np.str_("fr"), "device": None}
+    kept = contexts.check(given)
+    assert kept == {"age": 41.0, "member": "True", "country": "fr", "device": None}
+    assert [type(one) for one in kept.values()] == [float, str, str, type(None)]
+    assert contexts.check({"age": math.nan, "member": np.False_})["member"] == "False"
+    contexts.meet(kept)
+    with pytest.raises(SettingError, match="age is a number here"):
+        contexts.check({"age": "old"})
 
 
 @given(NUMBERS, st.floats(1e-6, 1e6), st.floats(0, 1))

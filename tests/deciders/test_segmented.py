@@ -55,6 +55,21 @@ def test_shared_by_all_it_believes_what_one_agent_believes():
         assert agent.weights(100, context={"country": country}) == one.weights(100)
 
 
+def test_what_is_borrowed_are_rewards():
+    """Where these are 0 or 1, own and lent, the sum of their squares is their sum."""
+    agent, luck = Agent(ARMS, segments=("country",), seed=1), np.random.default_rng(2)
+    play(agent, 60, luck)
+    segments = agent._decider.segments
+    borrowed = 0.0
+    for key in segments.own:
+        for arm, learnt in segments.believed(key).items():
+            own = segments.of(key)[arm]
+            assert learnt.squares == pytest.approx(learnt.sum)
+            assert 0.0 <= learnt.sum <= learnt.plays
+            borrowed += learnt.plays - own.plays
+    assert borrowed > 1.0
+
+
 def test_without_borrowing_it_is_an_agent_a_segment():
     agent = certain(Agent(ARMS, segments=("country",), seed=1), 0.0)
     alone = {country: belman.Agent(ARMS, seed=1) for country in CHANCES}

@@ -72,6 +72,11 @@ def test_the_genie_is_never_called_unstable():
     assert not measures.unstable(result).any()
 
 
+def test_a_result_without_queues_says_so():
+    with pytest.raises(SettingError, match="no queues"):
+        measures.unstable(result_of(np.zeros(20), 0).drop_vars("queue_regret"))
+
+
 def test_tables_and_other_measures_take_queues():
     players = {"OPT": belman.policies.Oracle(), "Random": belman.policies.Random()}
     result = belman.simulate(
