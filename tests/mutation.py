@@ -110,7 +110,7 @@ def _changed(node: ast.AST) -> Iterator[str]:
         yield str(not value) if isinstance(value, bool) else f"({value} + 1)"
     elif isinstance(node, ast.IfExp):
         yield f"({ast.unparse(ast.IfExp(node.test, node.orelse, node.body))})"
-    elif isinstance(node, ast.Call) and len(node.args) > 1:
+    elif isinstance(node, ast.Call) and len(node.args) > 1 and not _is_symmetric(node.func):
         first, second, *rest = node.args
         if not any(isinstance(one, ast.Starred) for one in (first, second)):
             yield ast.unparse(ast.Call(node.func, [second, first, *rest], node.keywords))
@@ -118,6 +118,11 @@ def _changed(node: ast.AST) -> Iterator[str]:
         yield "pass"
     elif isinstance(node, ast.Return) and not isinstance(node.value, (ast.Constant, NoneType)):
         yield "return None"
+
+
+def _is_symmetric(function: ast.expr) -> bool:
+    """Whether the order of its arguments says nothing."""
+    return ast.unparse(function).rpartition(".")[2] in {"max", "min", "maximum", "minimum", "hypot"}
 
 
 def _is_call(node: ast.AST) -> bool:
@@ -233,8 +238,8 @@ def quickest(tests: set[str], seconds: dict[str, float]) -> list[str]:
 
 def blamed(out: Path) -> list[str]:
     """The tests that noticed, as pytest names them."""
-    lines = [line.split() for line in out.read_text(errors="replace").splitlines()]
-    return [line[1] for line in lines if line[:1] in (["FAILED"], ["ERROR"]) and len(line) > 1]
+    lines = [line.partition(" ") for line in out.read_text(errors="replace").splitlines()]
+    return [rest.partition(" - ")[0] for how, _, rest in lines if how in ("FAILED", "ERROR")]
 
 
 def main() -> None:

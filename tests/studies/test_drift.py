@@ -13,7 +13,7 @@ import pytest
 from belman import BelMan, Thompson, open_study
 from belman.errors import SettingError, StudyError
 from belman.policies import Drift, Forced, Forgetting, GLRTest, Restarting
-from belman.studies import saving
+from belman.studies import Storage, Study, saving
 from belman.studies.log.event_log import Kind
 
 DAY = 86_400.0
@@ -62,6 +62,18 @@ def test_a_change_is_an_event(url, clock, given) -> None:
     assert str(again.beliefs()) == str(study.beliefs())
     assert again.ask().arm == study.agent().ask()
     study.storage.close(), again.storage.close()
+
+
+def test_whoever_watches_a_study_is_told_how_many_changes_it_noticed(url, clock) -> None:
+    told: list[int] = []
+    settings = {"storage": Storage(url), "clock": clock}
+    open_study("x", ["a", "b"], seed=1, drift="auto", **settings)
+    study = Study("x", **settings, watch=told.append)
+    play(study, clock, 300, {"a": 0.9, "b": 0.5})
+    assert told == []
+    play(study, clock, 300, {"a": 0.1, "b": 0.5}, seed=2)
+    assert told == [1]
+    study.storage.close()
 
 
 @pytest.mark.parametrize("around", [lambda drift: drift, Forced], ids=["alone", "forced"])
