@@ -245,6 +245,20 @@ def test_who_waits_too_long_leaves_the_queue(tmp_path):
     storage.close()
 
 
+def test_an_error_that_somebody_keeps_keeps_nobody_waiting(tmp_path):
+    path = tmp_path / "studies.db"
+    storage = Storage(f"sqlite:///{path}?lock_timeout=0.001")
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    with pytest.raises(errors.StorageError, match="locked") as kept:
+        storage.execute("UPDATE belman_version SET version_num = version_num")
+    writer.rollback()
+    writer.close()
+    assert storage.execute("UPDATE belman_version SET version_num = version_num") == 1
+    assert kept.value.__cause__ is not None
+    storage.close()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that are forked")
 def test_a_forked_process_does_not_wait_for_a_writer_that_it_has_not(tmp_path):
     storage = Storage(f"sqlite:///{tmp_path}/studies.db")

@@ -33,7 +33,7 @@ class SimulatedSQLite(SQLite):
     """SQLite whose statements are moments, at each of which `happens` may do something."""
 
     def __init__(self, path: str, clock: Callable[[], float], happens: Callable[[str], None]):
-        super().__init__(f"sqlite:///{path}", path, "normal", 1.0, False)
+        super().__init__(f"sqlite:///{path}", path, "normal", 0.0, False, True)
         self._clock, self._happens = clock, happens
         self.connections: list[Any] = []
         self.inserted: list[dict[str, Any]] = []  # of the transaction that is under way

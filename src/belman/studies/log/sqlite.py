@@ -33,7 +33,7 @@ class _Queue:
 
 
 class _Turn:
-    """A place in a queue, which is left when this is dropped."""
+    """A place in a queue, which is left at the end, or when this is dropped."""
 
     def __init__(self, queue: _Queue) -> None:
         if queue.pid != os.getpid():
@@ -48,15 +48,20 @@ class _Turn:
         """Whether it comes within so many seconds."""
         return self._came.acquire(timeout=seconds)
 
-    def __del__(self) -> None:
+    def end(self) -> None:
+        """Let the next one write, unless that was done before."""
         if self._queue.pid != os.getpid():
             return
         with self._queue.lock:
             turns = self._queue.turns
+            if self._came not in turns:
+                return
             was_first = turns[0] is self._came
             turns.remove(self._came)
             if was_first and turns:
                 turns[0].release()
+
+    __del__ = end
 
 
 class _Connection(sqlite3.Connection):
@@ -75,15 +80,20 @@ class _Connection(sqlite3.Connection):
     def commit(self) -> None:
         super().commit()
         self.file = _identity(self.path)  # into which it may have moved the log
-        self.turn = None
+        self._end_turn()
 
     def rollback(self) -> None:
         super().rollback()
-        self.turn = None
+        self._end_turn()
 
     def close(self) -> None:
         super().close()
-        self.turn = None
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        turn, self.turn = self.turn, None
+        if turn is not None:  # an error that somebody keeps may know of it
+            turn.end()
 
 
 class SQLite:
@@ -159,10 +169,9 @@ class SQLite:
         if not connection.has_wal:
             self._patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").close())
             connection.has_wal = True
-        turn = _Turn(self._queue)
-        if not turn.comes(self._lock_timeout):
+        connection.turn = _Turn(self._queue)
+        if not connection.turn.comes(self._lock_timeout):
             raise sqlite3.OperationalError("database is locked")
-        connection.turn = turn
         if connection.has_rivals:  # who wrote just now is no sooner back than who waits
             time.sleep(random.uniform(0.0, LONGEST_NAP))
         try:
