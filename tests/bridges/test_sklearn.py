@@ -27,6 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 from belman.bridges.sklearn_estimators import ContextualDecider, RewardRegressor  # noqa: E402
 from belman.deciders.featured import at_edge  # noqa: E402
+from belman.deciders.featured.forecasts import _distribution  # noqa: E402
 
 pytestmark = pytest.mark.interpreted
 RNG = np.random.default_rng(7)
@@ -85,6 +86,14 @@ def test_deviations_are_those_of_draws_of_the_belief(model, y):
         drawn = [kernel(constants, float(eta)) for eta in theta @ features]
         assert wide[row] == pytest.approx(np.std(drawn), rel=0.05)
         assert mean[row] == pytest.approx(np.mean(drawn), abs=5 * wide[row] / np.sqrt(10_000))
+
+
+@pytest.mark.parametrize(("shape", "variance"), [(0.0, 1.0), (5.0, 1.25), (50.0, 1.0 / 0.98)])
+def test_points_of_a_distribution_have_its_moments(shape, variance):
+    nodes, weights = _distribution(shape)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights @ nodes == pytest.approx(0.0, abs=1e-12)
+    assert weights @ nodes**2 == pytest.approx(variance, rel=0.05)
 
 
 def test_the_deviation_is_infinite_while_the_noise_is_hardly_known():

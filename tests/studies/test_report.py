@@ -315,3 +315,14 @@ def test_of_an_untold_study_nothing_is_attainable(opened):
     report = opened().report()
     assert report.attained is None
     assert not any("attainable" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(("more", "risk"), [([], "5.0 %"), (["c"], "7.5 %"), (["c", "d"], "9.2 %")])
+def test_the_risk_grows_with_arms_that_come_later(opened, more, risk):
+    """The n-th arm has a bet of δ / (n − 1) of its own."""
+    study = opened(arms=["a", "b"], control="a")
+    for arm in more:
+        study.add_arm(arm)
+    words = study.report().promise
+    assert f"Stops are wrong in at most {risk} of studies" in words
+    assert (f"over all {1 + len(more)} comparisons" in words) == bool(more)

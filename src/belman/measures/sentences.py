@@ -145,8 +145,8 @@ def share(value: float) -> str:
 def chance(share: float) -> str:
     """A chance in words; best probabilities are known to a thousandth.
 
-    >>> chance(0.0002), chance(0.36), chance(0.9999)
-    ('below 0.1 %', '36 %', 'above 99.9 %')
+    >>> chance(0.0002), chance(0.36), chance(0.9972), chance(0.9999)
+    ('below 0.1 %', '36 %', '99.7 %', 'above 99.9 %')
     """
     if share > 0.999:
         return "above 99.9 %"

@@ -58,9 +58,7 @@ def check_fading(model: Model, discount: Any, drift: Any) -> Model:
     return replace(model, drift=True) if drift else model
 
 
-def check_policy(
-    policy: DependentPolicy | None, pooling: str, wide: bool = False
-) -> DependentPolicy:
+def check_policy(policy: DependentPolicy | None, pooling: str, wide: bool) -> DependentPolicy:
     """A policy for arms that share a belief; the default explores less where each arm answers
     contexts in its own way. With a `wide` belief, one that reads no coefficients.
     """
