@@ -184,7 +184,9 @@ def node_of(test: str) -> str:
 
 
 def run(root: Path, arguments: list[str], out: Path) -> str:
-    """Run tests in a child: 'passed', 'failed' or 'hung'; 'broken' where they could not be run."""
+    """Run tests in a child: 'passed', 'failed', 'hung' or 'crashed'; 'broken' where they could not
+    be run.
+    """
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -211,7 +213,8 @@ def run(root: Path, arguments: list[str], out: Path) -> str:
             sys.stderr.flush()
             os._exit(code)
     _, status = os.waitpid(child, 0)
-    return CODES.get(os.waitstatus_to_exitcode(status), "broken")
+    code = os.waitstatus_to_exitcode(status)
+    return CODES.get(code, "crashed" if code < 0 else "broken")
 
 
 def judge(root: Path, mutant: Mutant, tests: list[str], out: Path) -> str:
@@ -295,7 +298,7 @@ def main() -> None:
         said = {"mutant": i, "found": result, "tests": len(tests), "by": by, "what": str(mutant)}
         print(json.dumps(said, ensure_ascii=False), flush=True)
     shutil.rmtree(root)
-    noticed = counts["failed"] + counts["hung"]
+    noticed = counts["failed"] + counts["hung"] + counts["crashed"]
     print(f"{noticed} of {sum(counts.values())} noticed: {dict(counts)}")
     sys.exit(noticed < 0.9 * sum(counts.values()))
 

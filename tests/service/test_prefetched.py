@@ -66,6 +66,7 @@ def test_tickets_that_nobody_takes_are_given_back(study, near):
         taken.append(ahead.ask())
     kinds = [row["event"] for row in near.history()]
     assert kinds.count("returned") >= back
+    assert ahead.counts == (0, len(taken), kinds.count("returned"))
     assert {ticket.id for ticket in near.tickets()} == {ticket.id for ticket in taken}
     assert str(near.beliefs()) == str(Study(near.name, near.storage).beliefs())
 
