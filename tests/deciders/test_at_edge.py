@@ -121,6 +121,7 @@ def test_a_settled_control_wins_no_draw_and_a_cap_holds():
     assert points[1] == int(0.2 * 2**32)
     assert sum(points) == 2**32
     capped = decider.at_edge(Shares(control="b", most=0.75))
+    assert (settled.control, capped.control) == (None, 1)  # named where it caps the others
     counts = capped.points([256, 0, 0], [0.0, 0.0, 0.0])
     assert np.array(counts) / 2**32 == pytest.approx([0.75, 0.25, 0.0])
     even = decider.at_edge(Shares(control="b", most=0.0))

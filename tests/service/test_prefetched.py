@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import pytest
 
+from belman.assignment.prefetched import Prefetched
 from belman.errors import PausedError, ServiceError, SettingError
 from belman.studies import Study
 from tests.waiting import HANG, wait_until
@@ -69,6 +70,19 @@ def test_tickets_that_nobody_takes_are_given_back(study, near):
     assert ahead.counts == (0, len(taken), kinds.count("returned"))
     assert {ticket.id for ticket in near.tickets()} == {ticket.id for ticket in taken}
     assert str(near.beliefs()) == str(Study(near.name, near.storage).beliefs())
+
+
+def test_tickets_that_are_stale_at_the_end_are_counted_once(study, near):
+    now = [0.0]
+    ahead = Prefetched(study, 8, 1_000.0, None, clock=lambda: now[0])
+    ahead.ask()
+    wait_until(lambda: ahead.counts.here)
+    now[0] += 2_000.0
+    assert ahead.close()
+    assert ahead.close()
+    here, taken, returned = ahead.counts
+    assert (here, taken, near.outstanding) == (0, 1, 1)
+    assert returned == [row["event"] for row in near.history()].count("returned")
 
 
 def test_whoever_asks_now_and_then_has_few_out(study, near):
