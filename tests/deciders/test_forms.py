@@ -144,6 +144,20 @@ def test_words_that_count_together_are_learnt():
     assert {"u=x × v=x", "v=x × u=x"} & set(agent.coefficients()["feature"])
 
 
+@pytest.mark.interpreted
+def test_one_arm_has_the_forms_of_several():
+    """Whoever begins with one adds others later."""
+    luck, agent = np.random.default_rng(1), Agent(["first"], context=["x", "page"], seed=1)
+    for turn in range(30):
+        context = {"x": float(luck.normal()), "page": f"page {turn % 3}"}
+        agent.tell(agent.ask(context=context), float(luck.random() < 0.5), context=context)
+    shapes = {form.columns.shape for form in agent._decider.knowledge.forms}
+    assert {"squares", "crosses"} <= shapes
+    agent.add_arm("second")
+    assert {agent.ask(context=context) for _ in range(4)} <= {"first", "second"}
+    assert agent.beliefs(context=context)["plays"] == [30, 0]
+
+
 def test_a_saved_agent_has_its_forms():
     agent, _ = played(on_a_ring, 200)
     again = Agent.from_json(agent.to_json())
