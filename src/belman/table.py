@@ -198,7 +198,8 @@ class Table:
                 result = narwhals.from_dict(columns, backend=kind).lazy()
             else:
                 result = narwhals.from_dict(columns, backend="pyarrow").lazy(backend=kind)
-        except (TypeError, ValueError, NotImplementedError) as error:
+        # older narwhals asserts that it knows a name
+        except (TypeError, ValueError, NotImplementedError, AssertionError) as error:
             given = like if isinstance(like, str) else type(like).__name__
             kinds = "a data frame, or the name of its library: polars, pandas, pyarrow, duckdb"
             raise SettingError(f"like={given!r} is not valid: give {kinds}") from error

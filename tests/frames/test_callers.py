@@ -182,9 +182,14 @@ def arrow_table(rows):
     return pytest.importorskip("pyarrow").Table.from_pylist(rows)
 
 
+#: Connections of DuckDB whose relations are read.
+OPEN: list[object] = []
+
+
 def relation(rows):
-    """Of a connection of its own, which it keeps."""
+    """Of a connection of its own, which only newer relations keep."""
     connection = pytest.importorskip("duckdb").connect()
+    OPEN.append(connection)
     return connection.from_arrow(arrow_table(rows))
 
 
