@@ -50,7 +50,7 @@ def examples(folder):
 @pytest.mark.slow
 @pytest.mark.skipif(
     tuple(map(int, np.__version__.split(".")[:2])) < (2, 3),
-    reason="older NumPy takes a number with a size=… for one number",
+    reason="types of older NumPy let .tolist() of an array be a number",
 )
 def test_mypy_takes_every_example(tmp_path):
     pages = examples(tmp_path)
